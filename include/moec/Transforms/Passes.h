@@ -1,0 +1,29 @@
+//===- Passes.h - Transformation passes ------------------------*- C++ -*-===//
+//
+// Part of the moec project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MOEC_TRANSFORMS_PASSES_H
+#define MOEC_TRANSFORMS_PASSES_H
+
+#include "dialects/Runtime/RuntimeOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace moec {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "moec/Transforms/Passes.h.inc"
+
+} // namespace moec
+
+#endif // MOEC_TRANSFORMS_PASSES_H

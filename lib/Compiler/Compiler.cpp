@@ -1,0 +1,254 @@
+//===- Compiler.cpp - From config.json to an artifact -*- C++ -*-===//
+//
+// Part of the moec project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "moec/Compiler/Compiler.h"
+
+#include "OutputFolder.h"
+#include "moec/Import/Import.h"
+#include "moec/Import/ModelConfig.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <thread>
+
+using namespace mlir;
+using namespace moec;
+
+//===----------------------------------------------------------------------===//
+// Input
+//===----------------------------------------------------------------------===//
+
+FailureOr<OwningOpRef<ModuleOp>> Compiler::readInput() {
+  if (options.from) {
+    options.progress("reading " + options.input);
+    OwningOpRef<ModuleOp> module =
+        parseSourceFile<ModuleOp>(options.input, sources, context);
+    if (!module)
+      return failure();
+    return module;
+  }
+  options.progress("importing " + options.input);
+  FailureOr<ModelConfig> config = readModelConfig(context, options.input, &sources);
+  if (failed(config))
+    return failure();
+  ImportOptions importOptions;
+  importOptions.activations = *symbolizeActivations(options.activations);
+  importOptions.taps = options.taps;
+  OwningOpRef<ModuleOp> module = importModel(context, *config, importOptions);
+  if (!module)
+    return failure();
+  annotateForManifest(*module);
+  return module;
+}
+
+//===----------------------------------------------------------------------===//
+// Lowering
+//===----------------------------------------------------------------------===//
+
+LogicalResult Compiler::runPasses(ModuleOp module, Level target,
+                                  const CPUVariant &variant) {
+  PassManager passes(context);
+  if (failed(applyPassManagerCLOptions(passes)))
+    return failure();
+  applyDefaultTimingPassManagerCLOptions(passes);
+  switch (target) {
+  case Level::transformer:
+    break;
+  case Level::linalg:
+    buildTransformerToLinalg(passes, options.lowering);
+    break;
+  case Level::bufferized:
+    buildLinalgToBufferized(passes);
+    break;
+  case Level::vector:
+    buildBufferizedToVector(passes, variant);
+    break;
+  case Level::llvm:
+    buildVectorToLLVM(passes);
+    break;
+  }
+  return passes.run(module);
+}
+
+void Compiler::saveLevel(ModuleOp module, Level level,
+                         const CPUVariant &variant) {
+  if (!options.saveIR)
+    return;
+  std::string name = stringifyLevel(level).str() + ".mlir";
+  if (level >= Level::vector)
+    name = (variant.name + "/" + name).str();
+  llvm::raw_string_ostream out(savedIR[name]);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
+  module.print(out, flags);
+}
+
+LogicalResult Compiler::lower(ModuleOp module, Level from, Level to,
+                              const CPUVariant &variant) {
+  for (int level = static_cast<int>(from) + 1; level <= static_cast<int>(to);
+       ++level) {
+    Level target = static_cast<Level>(level);
+    options.progress("lowering to " + stringifyLevel(target).str() +
+                     (target >= Level::vector ? " for " + variant.name.str()
+                                              : std::string()));
+    if (failed(runPasses(module, target, variant)))
+      return failure();
+    saveLevel(module, target, variant);
+  }
+  return success();
+}
+
+FailureOr<OwningOpRef<ModuleOp>> Compiler::compileTo(Level level,
+                                                     const CPUVariant &variant) {
+  FailureOr<OwningOpRef<ModuleOp>> module = readInput();
+  if (failed(module))
+    return failure();
+  Level from = options.from.value_or(Level::transformer);
+  if (level < from)
+    return emitError((*module)->getLoc(), "cannot go back from ")
+           << stringifyLevel(from) << " to " << stringifyLevel(level);
+  if (failed(lower(**module, from, level, variant)))
+    return failure();
+  return module;
+}
+
+//===----------------------------------------------------------------------===//
+// The artifact
+//===----------------------------------------------------------------------===//
+
+/// Gives the step of a variant's module the variant's name.
+static LogicalResult renameStep(ModuleOp module, const CPUVariant &variant) {
+  Operation *step = SymbolTable::lookupSymbolIn(module, "moec_step");
+  if (!step)
+    return module.emitError("expects a function @moec_step");
+  SymbolTable symbols(module);
+  return symbols.rename(step, variant.entry);
+}
+
+LogicalResult Compiler::compileVariants(ModuleOp module, Level level,
+                                        StringRef folder) {
+  SmallVector<OwningOpRef<ModuleOp>> modules;
+  for (const CPUVariant *variant : options.variants) {
+    modules.push_back(cast<ModuleOp>(module->clone()));
+    if (failed(renameStep(*modules.back(), *variant)) ||
+        failed(lower(*modules.back(), level, Level::llvm, *variant)))
+      return failure();
+  }
+  options.progress("compiling for " +
+                   llvm::join(llvm::map_range(options.variants,
+                                              [](const CPUVariant *variant) {
+                                                return variant->name.str();
+                                              }),
+                              ", "));
+  // LLVM's part takes most of the time; its contexts are independent.
+  SmallVector<FailureOr<SmallVector<char, 0>>> results(modules.size(),
+                                                       failure());
+  std::vector<std::thread> threads;
+  for (size_t number = 0; number < modules.size(); ++number)
+    threads.emplace_back([&, number] {
+      results[number] =
+          emitObject(*modules[number], *options.variants[number]);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  SmallVector<SmallVector<char, 0>> objects;
+  for (auto &result : results) {
+    if (failed(result))
+      return failure();
+    objects.push_back(std::move(*result));
+  }
+  if (options.saveIR)
+    for (auto [variantModule, variant] :
+         llvm::zip(modules, options.variants)) {
+      FailureOr<std::string> text = printAssembly(*variantModule, *variant);
+      if (failed(text))
+        return failure();
+      savedIR[(variant->name + "/code.s").str()] = *text;
+    }
+  SmallString<128> path(folder);
+  llvm::sys::path::append(path, "code.so");
+  return linkSharedObject(module.getLoc(), objects, path);
+}
+
+LogicalResult Compiler::copyModelFiles(ModuleOp module, StringRef folder,
+                                       ArtifactContents &contents) {
+  if (!llvm::sys::fs::is_directory(options.input))
+    return success();
+  for (StringRef file : {"tiktoken.model", "tokenizer.json",
+                         "tokenizer_config.json", "generation_config.json",
+                         "chat_template.jinja"}) {
+    SmallString<128> source(options.input), target(folder);
+    llvm::sys::path::append(source, file);
+    llvm::sys::path::append(target, file);
+    if (!llvm::sys::fs::exists(source))
+      continue;
+    if (std::error_code error = llvm::sys::fs::copy_file(source, target))
+      return module.emitError("cannot copy ")
+             << source << " to " << target << ": " << error.message();
+    contents.files.push_back(file.str());
+    if (file == "tiktoken.model")
+      contents.tokenizer = "tiktoken";
+    else if (file == "tokenizer.json" && contents.tokenizer.empty())
+      contents.tokenizer = "tokenizer.json";
+    if (file.starts_with("tok") || file.starts_with("tik"))
+      contents.tokenizerFiles.push_back(file.str());
+  }
+  return success();
+}
+
+LogicalResult Compiler::writeInto(StringRef folder, MemoryPlan &plan) {
+  FailureOr<OwningOpRef<ModuleOp>> module = readInput();
+  if (failed(module))
+    return failure();
+  Level level = options.from.value_or(Level::transformer);
+  if (level > Level::bufferized)
+    return emitError((*module)->getLoc(), "an artifact has code for several "
+                                          "variants, but the level ")
+           << stringifyLevel(level)
+           << " is that of one; start from bufferized or before";
+  saveLevel(**module, level, *options.variants.front());
+  if (failed(lower(**module, level, Level::bufferized,
+                   *options.variants.front())))
+    return failure();
+  FailureOr<MemoryPlan> found = getMemoryPlan(**module);
+  if (failed(found) ||
+      failed(compileVariants(**module, Level::bufferized, folder)))
+    return failure();
+  plan = *found;
+
+  ArtifactContents contents;
+  contents.variants = options.variants;
+  contents.attention =
+      options.lowering.expandedAttention ? "expanded" : "absorbed";
+  contents.pageSize = options.lowering.pageSize;
+  contents.files.push_back("code.so");
+  if (failed(copyModelFiles(**module, folder, contents)))
+    return failure();
+  for (auto &[name, text] : savedIR)
+    if (failed(writeTextFile((*module)->getLoc(), folder, "ir/" + name.str(),
+                             text)))
+      return failure();
+  return writeManifest(**module, contents, folder);
+}
+
+FailureOr<MemoryPlan> Compiler::compileArtifact(StringRef output) {
+  // Translations are registered before the threads that need them.
+  DialectRegistry registry;
+  registerAllToLLVMIRTranslations(registry);
+  context->appendDialectRegistry(registry);
+  Location location = UnknownLoc::get(context);
+  OutputFolder folder(location, output);
+  MemoryPlan plan;
+  if (failed(folder.create()) || failed(writeInto(folder.getPath(), plan)) ||
+      failed(folder.commit()))
+    return failure();
+  return plan;
+}
