@@ -41,6 +41,7 @@ FailureOr<OwningOpRef<ModuleOp>> Compiler::readInput() {
     return failure();
   ImportOptions importOptions;
   importOptions.activations = *symbolizeActivations(options.activations);
+  importOptions.residualF32 = options.residualF32;
   importOptions.taps = options.taps;
   OwningOpRef<ModuleOp> module = importModel(context, *config, importOptions);
   if (!module)

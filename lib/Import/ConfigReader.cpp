@@ -196,6 +196,10 @@ static void readGroups(FieldReader &fields) {
         << config.n_routed_experts;
     fields.markBad("num_experts_per_tok");
   }
+  // As in the modelling files: one expert's weight is not normalised, or it
+  // would always be 1.
+  if (config.num_experts_per_tok == 1)
+    config.norm_topk_prob = false;
   fields.read("n_group", config.n_group, sizes, Presence::Optional);
   fields.read("topk_group", config.topk_group, sizes, Presence::Optional);
   if (fields.isGood({"n_group", "topk_group"}) &&

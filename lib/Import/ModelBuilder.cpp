@@ -15,8 +15,9 @@ ModelBuilder::ModelBuilder(OpBuilder &b, ModuleOp module,
                            const ModelConfig &config,
                            const ImportOptions &options)
     : b(b), config(config), options(options),
-      element(options.activations == Activations::f32 ? Type(b.getF32Type())
-                                                      : Type(b.getBF16Type())),
+      element(options.activations == Activations::f32 || options.residualF32
+                  ? Type(b.getF32Type())
+                  : Type(b.getBF16Type())),
       loc(b.getUnknownLoc()), module(module) {}
 
 //===----------------------------------------------------------------------===//

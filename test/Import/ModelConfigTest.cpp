@@ -339,6 +339,14 @@ TEST(Spellings, NullIsOff) {
   EXPECT_TRUE(config.eos_token_ids.empty());
 }
 
+TEST(Spellings, OneExpertIsNotNormalised) {
+  Reader reader;
+  EXPECT_TRUE(parsed(reader, {}).norm_topk_prob);
+  EXPECT_FALSE(parsed(reader, {{"\"num_experts_per_tok\": 3",
+                                "\"num_experts_per_tok\": 1"}})
+                   .norm_topk_prob);
+}
+
 TEST(Spellings, ExpertKeys) {
   Reader reader;
   for (const char *name : {"num_experts", "num_local_experts"})

@@ -52,6 +52,11 @@ struct CommandLine {
       cl::desc("Activations: f32 (exact), bf16 (weights only are quantised) or "
                "fp8 (dynamic per token and 128 features)"),
       cl::init("bf16"), cl::sub(compileCommand), cl::cat(category)};
+  Option<std::string> residual{
+      "residual",
+      cl::desc("Element type of the residual stream and of what flows between "
+               "ops: bf16 or f32 (default: f32 with --activations=f32)"),
+      cl::sub(compileCommand), cl::cat(category)};
   Option<std::string> attention{
       "attention",
       cl::desc("Attention: absorbed (on the latents) or expanded (keys and "
@@ -153,6 +158,12 @@ std::optional<std::string> readOptions(const CommandLine &line,
   if (!llvm::is_contained({"f32", "bf16", "fp8"}, line.activations.getValue()))
     return "unknown --activations=" + line.activations +
            "; expected f32, bf16 or fp8";
+  if (line.residual.getNumOccurrences() > 0 && line.residual != "f32" &&
+      line.residual != "bf16")
+    return "unknown --residual=" + line.residual + "; expected f32 or bf16";
+  if (line.activations == "f32" && line.residual == "bf16")
+    return std::string("--activations=f32 means that everything is f32; "
+                       "--residual=bf16 contradicts it");
   if (line.attention != "absorbed" && line.attention != "expanded")
     return "unknown --attention=" + line.attention +
            "; expected absorbed or expanded";
@@ -161,6 +172,7 @@ std::optional<std::string> readOptions(const CommandLine &line,
            " is not between 1 and 1024";
   options.input = line.input;
   options.activations = line.activations;
+  options.residualF32 = line.activations == "f32" || line.residual == "f32";
   options.taps = line.taps;
   options.saveIR = line.saveIR;
   options.lowering.expandedAttention = line.attention == "expanded";
@@ -267,14 +279,12 @@ int main(int argc, char **argv) {
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
   registerPasses();
-  // LLVM's parser exits with 1 on a wrong option; here that code means that the
-  // input is wrong.
-  std::string message;
-  llvm::raw_string_ostream errors(message);
-  if (!cl::ParseCommandLineOptions(argc, argv, "moec: compile a model\n",
-                                   nullptr, nullptr, /*EnvVar=*/nullptr)) {
+  // Without a stream, LLVM's parser exits with 1 on a wrong option; here that
+  // code means that the input is wrong.
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "moec: an ahead-of-time compiler for MoE transformers\n",
+          &llvm::errs()))
     return usage;
-  }
   if (compileCommand)
     return compile(line);
   return failUsage("expects a command: moec compile MODEL_DIR -o NAME.moec "

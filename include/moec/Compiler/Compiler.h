@@ -21,6 +21,7 @@ namespace moec {
 struct CompileOptions {
   std::string input;              ///< folder, config.json, or IR with `from`
   std::string activations = "bf16"; ///< f32, bf16 or fp8
+  bool residualF32 = false; ///< what flows between ops is f32, not bf16
   bool taps = false;
   bool saveIR = false;
   LoweringChoices lowering;

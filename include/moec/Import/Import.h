@@ -27,6 +27,7 @@ llvm::StringRef stringifyActivations(Activations activations);
 
 struct ImportOptions {
   Activations activations = Activations::bf16;
+  bool residualF32 = false; ///< tensors between ops in f32 (f32: always)
   bool taps = false; ///< show the values that golden files hold
 };
 

@@ -131,6 +131,7 @@ struct ModelConfig {
   std::vector<bool> moe_layers;
   int64_t n_group = 1;
   int64_t topk_group = 1;
+  /// False too where a token has one expert, whose weight stays as it is.
   bool norm_topk_prob = false;
   double routed_scaling_factor = 1;
   ScoringFunc scoring_func = ScoringFunc::Sigmoid;
