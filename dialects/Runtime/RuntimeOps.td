@@ -55,7 +55,7 @@ def Runtime_ExtentOp : Runtime_Op<"extent", [Pure]> {
   }];
   let arguments = (ins LLVM_AnyPointer:$step, Runtime_ExtentAttr:$extent);
   let results = (outs Index:$size);
-  let assemblyFormat = "$step $extent attr-dict `:` type($step)";
+  let assemblyFormat = "$step `` $extent attr-dict `:` type($step)";
 }
 
 def Runtime_BufferOp : Runtime_Op<"buffer", [Pure, AttrSizedOperandSegments]> {
@@ -76,7 +76,7 @@ def Runtime_BufferOp : Runtime_Op<"buffer", [Pure, AttrSizedOperandSegments]> {
                        Optional<Index>:$offset, Variadic<Index>:$sizes);
   let results = (outs AnyMemRef:$memref);
   let assemblyFormat = [{
-    $step $buffer (`offset` $offset^)? (`[` $sizes^ `]`)? attr-dict
+    $step `` $buffer (`offset` $offset^)? (`[` $sizes^ `]`)? attr-dict
     `:` type($step) `->` type($memref)
   }];
   let hasVerifier = 1;
@@ -98,7 +98,7 @@ def Runtime_WeightOp : Runtime_Op<"weight", [Pure]> {
                        Index:$slot);
   let results = (outs AnyStaticShapeMemRef:$memref);
   let assemblyFormat = [{
-    $step $part `[` $slot `]` attr-dict `:` type($step) `->` type($memref)
+    $step `` $part `[` $slot `]` attr-dict `:` type($step) `->` type($memref)
   }];
   let hasVerifier = 1;
 }

@@ -393,7 +393,7 @@ def Transformer_RouteOp : Transformer_Op<"route",
   let results = (outs RankedTensorOf<[I32]>:$indices,
                       RankedTensorOf<[F32]>:$weights);
   let assemblyFormat = [{
-    $logits (`bias` $bias^)? `scoring` $scoring `method` $method `top_k` $top_k
+    $logits (`bias` $bias^)? `scoring` `` $scoring `method` `` $method `top_k` $top_k
     `n_group` $n_group `topk_group` $topk_group (`normalize` $normalize^)?
     `routed_scaling_factor` $routed_scaling_factor attr-dict
     `:` type($logits) (`,` type($bias)^)?

@@ -165,7 +165,6 @@ Value BlockBuilder::mlp(Value x, StringRef module, int64_t width,
   StringRef widthKey =
       module == "mlp" ? "intermediate_size" : "moe_intermediate_size";
   auto name = [&](StringRef part) { return (module + "." + part).str(); };
-  x = quantizeFor(x, name("gate_proj"));
   at(name("gate_proj"), {widthKey, "hidden_size"}, "MLP");
   Value gate = linear(x, name("gate_proj"), width, expert);
   at(name("up_proj"), {widthKey, "hidden_size"}, "MLP");

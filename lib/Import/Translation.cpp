@@ -46,7 +46,10 @@ void moec::registerImportConfigTranslation() {
         mlir::FailureOr<ModelConfig> config = readInput(sources, context);
         if (mlir::failed(config))
           return {};
-        return importModel(context, *config, {activations, taps});
+        ImportOptions options;
+        options.activations = activations;
+        options.taps = taps;
+        return importModel(context, *config, options);
       },
       [](mlir::DialectRegistry &registry) {
         registry

@@ -23,7 +23,10 @@ class BuildModule : public ::testing::Test {
 protected:
   mlir::OwningOpRef<mlir::ModuleOp>
   build(const ModelConfig &config, Activations activations, bool taps = false) {
-    auto module = importModel(&reader.context, config, {activations, taps});
+    ImportOptions options;
+    options.activations = activations;
+    options.taps = taps;
+    auto module = importModel(&reader.context, config, options);
     EXPECT_TRUE(module);
     return module;
   }

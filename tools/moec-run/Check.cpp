@@ -13,6 +13,7 @@
 #include "Json.h"
 #include "Model.h"
 #include "Recording.h"
+#include "Rerouting.h"
 #include "Text.h"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ struct CheckCommand {
   std::string golden;
   Tolerances tolerances;
   int64_t chunk = 0;
+  bool skipRerouted = false;
   bool batchInvariance = false;
   bool reportJson = false;
 
@@ -232,12 +234,20 @@ int CheckCommand::run() {
     return reportFailure(status);
 
   std::vector<Comparison> comparisons;
-  for (const auto &[name, rows] : reference->taps)
+  Rerouting rerouting(*reference, recording);
+  auto compare = [&](const std::string &name, const Rows &expected) {
+    const Rows &found = *recording.find(name);
+    bool select = skipRerouted && expected.dtype != DType::I32 &&
+                  expected.bits.size() == found.bits.size();
     comparisons.push_back(
-        compareRows(name, rows, *recording.find(name), tolerances));
+        select ? compareRows(name, rerouting.select(name, expected),
+                             rerouting.select(name, found), tolerances)
+               : compareRows(name, expected, found, tolerances));
+  };
+  for (const auto &[name, rows] : reference->taps)
+    compare(name, rows);
   if (reference->logits)
-    comparisons.push_back(compareRows("logits", *reference->logits,
-                                      *recording.find("logits"), tolerances));
+    compare("logits", *reference->logits);
   std::optional<GreedyComparison> greedy;
   if (!reference->greedyIds.empty()) {
     greedy = compareGreedy(*reference, greedyIds, tolerances);
@@ -266,6 +276,9 @@ void moec::run::addCheckCommand(CLI::App &program, int &exitCode) {
                   "Tokens per layer that may be routed to other experts")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app->add_flag("--skip-rerouted", command->skipRerouted,
+                "Leave out rows that were routed to other experts than the "
+                "reference's, and what they reach in later layers");
   app->add_option("--chunk", command->chunk,
                   "Tokens of the prompt per step; default: all")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24));

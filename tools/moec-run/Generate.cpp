@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 using namespace moec::run;
 using namespace moec::runtime;
@@ -34,6 +35,7 @@ struct GenerateCommand {
   int64_t maxContext = 0;
   int64_t chunk = 512;
   SamplerOptions sampler;
+  int64_t topLogits = 0;
   bool json = false;
 
   int run();
@@ -73,9 +75,23 @@ static double perSecond(std::size_t tokens, double seconds) {
   return seconds > 0 ? static_cast<double>(tokens) / seconds : 0;
 }
 
+/// The ids with the `count` largest logits, best first.
+static Json describeTopLogits(std::span<const float> logits, int64_t count) {
+  std::vector<int32_t> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  auto end = ids.begin() + std::min<std::ptrdiff_t>(count, ids.size());
+  std::partial_sort(ids.begin(), end, ids.end(), [&](int32_t a, int32_t b) {
+    return logits[a] > logits[b] || (logits[a] == logits[b] && a < b);
+  });
+  Json list = Json::array();
+  for (auto id = ids.begin(); id != end; ++id)
+    list.push_back({{"id", *id}, {"logit", logits[*id]}});
+  return list;
+}
+
 static void printJson(const std::vector<int32_t> &promptIds,
                       const Generated &generated, const std::string &text,
-                      bool hasText, double loadSeconds) {
+                      bool hasText, double loadSeconds, Json topLogits) {
   std::size_t decoded = generated.ids.empty() ? 0 : generated.ids.size() - 1;
   Json report = {{"prompt_ids", promptIds},
                  {"ids", generated.ids},
@@ -89,6 +105,8 @@ static void printJson(const std::vector<int32_t> &promptIds,
                    {"decode_seconds", generated.decodeSeconds},
                    {"decode_tokens_per_second",
                     perSecond(decoded, generated.decodeSeconds)}}}};
+  if (!topLogits.empty())
+    report["top_logits"] = std::move(topLogits);
   if (!generated.finishMessage.empty())
     report["finish_message"] = generated.finishMessage;
   std::string line =
@@ -200,7 +218,10 @@ int GenerateCommand::run() {
   GenerateOptions options;
   options.maxNewTokens = maxNewTokens;
   options.eosIds = *eosIds;
+  Json bestLogits = Json::array();
   options.choose = [&](std::span<const float> logits) {
+    if (topLogits > 0)
+      bestLogits.push_back(describeTopLogits(logits, topLogits));
     return chooser.sample(logits);
   };
   options.onToken = [&](int32_t id) { printer.token(id); };
@@ -210,7 +231,7 @@ int GenerateCommand::run() {
   printer.finish();
   if (json)
     printJson(*ids, *generated, printer.text(), words != nullptr,
-              opened->loadSeconds);
+              opened->loadSeconds, std::move(bestLogits));
   printSummary(ids->size(), *generated);
   return 0;
 }
@@ -250,6 +271,9 @@ static void addOptions(CLI::App &app, GenerateCommand &command) {
       ->capture_default_str();
   app.add_option("--seed", command.sampler.seed, "Seed of the sampling")
       ->capture_default_str();
+  app.add_option("--top-logits", command.topLogits,
+                 "With --json: the ids with the largest logits of each step")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 20));
   app.add_flag("--json", command.json,
                "Print one JSON object at the end instead of the text");
   app.parse_complete_callback([&command, file, ids] {

@@ -18,7 +18,7 @@ transformer.parameter @norm "norm.weight" widened : tensor<192xf32>
 func.func @layers(%x: tensor<?x?x192xbf16>, %c: !cache,
                   %positions: tensor<?x?xi32>, %latent: tensor<?x?x136xbf16>,
                   %logits: tensor<?x?x8xf32>) -> (tensor<?x?x192xbf16>, !cache) {
-  // CHECK: transformer.rope_table %{{.*}} <theta = 5.000000e+04 : f64, dim = 32, yarn = <factor = 3.200000e+01 : f64, beta_fast = 3.200000e+01 : f64, beta_slow = 1.000000e+00 : f64, mscale = 1.000000e+00 : f64, mscale_all_dim = 0.70699999999999996 : f64, original_max_position_embeddings = 512>>
+  // CHECK: transformer.rope_table %{{.*}} <theta = 5.000000e+04 : f64, dim = 32, yarn = <factor = 3.200000e+01 : f64, beta_fast = 3.200000e+01 : f64, beta_slow = 1.000000e+00 : f64, mscale = 1.000000e+00 : f64, mscale_all_dim = 7.070000e-01 : f64, original_max_position_embeddings = 512>>
   %cos, %sin = transformer.rope_table %positions
     <theta = 5.0e+04 : f64, dim = 32,
      yarn = <factor = 32.0 : f64, beta_fast = 32.0 : f64, beta_slow = 1.0 : f64,
