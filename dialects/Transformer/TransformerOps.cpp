@@ -33,14 +33,20 @@ static void printLayerRange(OpAsmPrinter &printer, Operation *,
   printer << "[" << begin.getInt() << ", " << end.getInt() << ")";
 }
 
-/// Results of the operands' types are not printed.
-static ParseResult parseSameTypes(OpAsmParser &, ArrayRef<Type> from,
-                                  SmallVectorImpl<Type> &types) {
-  types.assign(from.begin(), from.end());
+/// Initial values and results have the same types, which stand once.
+static ParseResult parseCarriedTypes(OpAsmParser &parser,
+                                     SmallVectorImpl<Type> &inits,
+                                     SmallVectorImpl<Type> &results) {
+  if (parser.parseTypeList(inits))
+    return failure();
+  results.assign(inits.begin(), inits.end());
   return success();
 }
 
-static void printSameTypes(OpAsmPrinter &, Operation *, TypeRange, TypeRange) {}
+static void printCarriedTypes(OpAsmPrinter &printer, Operation *,
+                              TypeRange inits, TypeRange) {
+  llvm::interleaveComma(inits, printer);
+}
 
 #define GET_OP_CLASSES
 #include "dialects/Transformer/TransformerOps.cpp.inc"

@@ -459,8 +459,7 @@ def Transformer_LayersOp : Transformer_Op<"layers",
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     custom<LayerRange>($layer_begin, $layer_end) `init` `(` $inits `)` `:`
-    type($inits) custom<SameTypes>(ref(type($inits)), type($results)) $body
-    attr-dict
+    custom<CarriedTypes>(type($inits), type($results)) $body attr-dict
   }];
   let hasRegionVerifier = 1;
   let hasVerifier = 1;

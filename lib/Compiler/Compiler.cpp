@@ -245,7 +245,7 @@ FailureOr<MemoryPlan> Compiler::compileArtifact(StringRef output) {
   DialectRegistry registry;
   registerAllToLLVMIRTranslations(registry);
   context->appendDialectRegistry(registry);
-  Location location = UnknownLoc::get(context);
+  Location location = FileLineColLoc::get(context, output, 1, 1);
   OutputFolder folder(location, output);
   MemoryPlan plan;
   if (failed(folder.create()) || failed(writeInto(folder.getPath(), plan)) ||

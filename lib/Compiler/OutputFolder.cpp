@@ -39,25 +39,18 @@ LogicalResult OutputFolder::create() {
              << output << " exists and is no artifact (it has no "
              << manifestFileName << "); it is left as it is";
   }
+  // Beside the output, so that it can be renamed: relative prefixes would be
+  // taken as relative to the system's folder for temporary files.
   SmallString<128> prefix(output);
+  std::error_code error = fs::make_absolute(prefix);
   prefix += ".tmp";
-  if (std::error_code error = fs::createUniqueDirectory(prefix, temporary)) {
+  if (!error)
+    error = fs::createUniqueDirectory(prefix, temporary);
+  if (error) {
     temporary.clear();
     return emitError(location)
            << "cannot create a folder beside " << output << ": "
            << error.message();
-  }
-  // createUniqueDirectory falls back to the system's temporary folder for
-  // relative names; renaming needs the same file system.
-  if (path::parent_path(temporary) != path::parent_path(output)) {
-    fs::remove_directories(temporary);
-    temporary = prefix;
-    fs::remove_directories(temporary);
-    if (std::error_code error = fs::create_directory(temporary)) {
-      temporary.clear();
-      return emitError(location)
-             << "cannot create " << prefix << ": " << error.message();
-    }
   }
   fs::setPermissions(temporary, fs::all_read | fs::all_exe | fs::owner_write);
   return success();

@@ -107,6 +107,12 @@ public:
     if (!quiet)
       llvm::errs() << "moec: " << current << " ...";
   }
+  /// A diagnostic comes: it begins on a line of its own.
+  void breakLine() {
+    if (!current.empty() && !quiet)
+      llvm::errs() << "\n";
+    current.clear();
+  }
   void end() {
     if (current.empty())
       return;
@@ -253,6 +259,10 @@ int compile(const CommandLine &line) {
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  ScopedDiagnosticHandler lineBreaker(&context, [&](Diagnostic &) {
+    progress.breakLine();
+    return failure(); // The handler above prints it.
+  });
   const CPUVariant &variant = *options.variants.back();
   Compiler compiler(&context, sources, std::move(options));
   if (printsLevel)

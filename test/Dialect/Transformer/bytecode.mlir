@@ -27,7 +27,7 @@ func.func @layers(%x: tensor<?x?x192xbf16>, %c: !cache,
   // CHECK: transformer.layers [1, 3) init(%{{.*}}, %{{.*}})
   %0:2 = transformer.layers [1, 3) init(%x, %c) : tensor<?x?x192xbf16>, !cache {
   ^bb0(%layer: index, %y: tensor<?x?x192xbf16>, %d: !cache):
-    // CHECK: %[[I:.*]], %[[W:.*]] = transformer.route %{{.*}} scoring {{ ?}}sigmoid method {{ ?}}greedy top_k 2 n_group 1 topk_group 1 normalize routed_scaling_factor 2.827000e+00
+    // CHECK: %[[I:.*]], %[[W:.*]] = transformer.route %{{.*}} scoring sigmoid method greedy top_k 2 n_group 1 topk_group 1 normalize routed_scaling_factor 2.827000e+00
     %i, %w = transformer.route %logits scoring sigmoid method greedy top_k 2
       n_group 1 topk_group 1 normalize routed_scaling_factor 2.827
       : tensor<?x?x8xf32>
