@@ -17,8 +17,8 @@ CONFIGS = MODELS / "configs"
 def run(program, *arguments, **options):
     """Runs a built program; the result has returncode, stdout and stderr."""
     command = [str(BUILD / "bin" / program), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600,
-                          **options)
+    return subprocess.run(command, capture_output=True, text=True,
+                          errors="replace", timeout=600, **options)
 
 
 @pytest.fixture(scope="session")
