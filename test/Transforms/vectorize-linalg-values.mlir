@@ -82,7 +82,7 @@ func.func private @linear(%step: !llvm.ptr, %x: memref<?x40xf32>, %w: memref<6x4
   return
 }
 
-// Lanes along the results: z[n, k] += sum over o of y[n, o] * x[o, k].
+// Lanes along the results: z[n, r] += sum over k of p[n, k] * x[k, r].
 func.func private @combine(%step: !llvm.ptr, %p: memref<?x5xf32>, %x: memref<5x40xf32>,
                            %z: memref<?x40xf32>) {
   linalg.generic {

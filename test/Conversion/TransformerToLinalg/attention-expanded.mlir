@@ -1,7 +1,7 @@
 // RUN: moec-opt %s --split-input-file --convert-transformer-to-linalg=attention=expanded --reconcile-unrealized-casts --canonicalize | FileCheck %s
 
 // A token's head makes the keys and values of each page by kv_b, in parallel over
-// tokens and heads. No 3-dimensional weights are left.
+// tokens and heads.
 
 // CHECK-LABEL: func.func @moec_step(
 // CHECK: %[[KV_B:.*]] = bufferization.to_tensor %{{.*}} restrict : memref<256x128xf8E4M3FN>
