@@ -253,6 +253,17 @@ LogicalResult moec::writeManifest(ModuleOp module,
     return module.emitError("expects the module attributes ")
            << modelAttr << " and " << tapsAttr
            << ", which the importer and the first lowering write";
+  for (const char *key :
+       {"hidden_size", "num_hidden_layers", "vocab_size",
+        "max_position_embeddings", "num_attention_heads", "kv_lora_rank",
+        "qk_rope_head_dim", "n_routed_experts", "num_experts_per_tok"})
+    if (!model.getAs<IntegerAttr>(key))
+      return module.emitError("expects an integer ")
+             << key << " in " << modelAttr << ", found " << model.get(key);
+  for (const char *key : {"name", "model_type", "activations"})
+    if (!model.getAs<StringAttr>(key))
+      return module.emitError("expects a string ")
+             << key << " in " << modelAttr << ", found " << model.get(key);
   FailureOr<Json> files = describeFiles(module, contents.files, folder);
   if (failed(files))
     return failure();

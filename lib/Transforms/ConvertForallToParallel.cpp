@@ -115,7 +115,8 @@ private:
     }
     if (bytes > maxStackBytes)
       return parallel.emitOpError("needs ")
-             << bytes << " bytes of stack, expected at most " << maxStackBytes;
+             << bytes << " bytes of stack, expected at most "
+             << maxStackBytes.getValue();
     return success();
   }
 };

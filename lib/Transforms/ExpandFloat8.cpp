@@ -151,16 +151,20 @@ struct ExpandFloat8 : moec::impl::ExpandFloat8Base<ExpandFloat8> {
       return signalPassFailure();
     // What arith still computes on f8 would only fail at translation.
     WalkResult left = getOperation()->walk([](Operation *op) {
-      if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+      // Moving codes about is no arithmetic.
+      if (!isa<arith::ArithDialect>(op->getDialect()) ||
+          isa<arith::BitcastOp, arith::SelectOp, arith::ConstantOp>(op))
         return WalkResult::advance();
-      for (Type type : {op->getOperand(0).getType(), op->getResult(0).getType()})
-        if (isa<Float8E4M3FNType>(getElementTypeOrSelf(type))) {
-          op->emitOpError("on f8E4M3FN has no expansion, found ")
-              << op->getOperand(0).getType() << " to "
-              << op->getResult(0).getType() << ", expected f32 on one side";
-          return WalkResult::interrupt();
-        }
-      return WalkResult::advance();
+      auto isFloat8 = [](Type type) {
+        return isa<Float8E4M3FNType>(getElementTypeOrSelf(type));
+      };
+      if (llvm::none_of(op->getOperandTypes(), isFloat8) &&
+          llvm::none_of(op->getResultTypes(), isFloat8))
+        return WalkResult::advance();
+      op->emitOpError("on f8E4M3FN has no expansion, found ")
+          << op->getOperandTypes() << " to " << op->getResultTypes()
+          << ", expected extf to f32 or truncf from f32";
+      return WalkResult::interrupt();
     });
     if (left.wasInterrupted())
       signalPassFailure();

@@ -12,10 +12,12 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace moec;
@@ -417,14 +419,12 @@ SmallVector<Value> LoopNest::accumulate(OpBuilder &b,
   SmallVector<Value> results;
   for (auto [instance, partial] : llvm::zip(instances, partials)) {
     SmallVector<Value> values = inlineBody(b, instance);
-    Value result;
-    if (product && lanes > 1)
-      result = vector::FMAOp::create(b, loc, values[0], values[1], partial);
-    else if (product)
-      result = combine(
-          b, partial, arith::MulFOp::create(b, loc, values[0], values[1]));
-    else
-      result = combine(b, partial, values[0]);
+    // math.fma is one rounding by definition; a vector.fma would become
+    // llvm.fmuladd, which may or may not be.
+    Value result =
+        product ? math::FmaOp::create(b, loc, values[0], values[1], partial)
+                      .getResult()
+                : combine(b, partial, values[0]);
     bool sumsLanes = laneDim && isReduction(*laneDim);
     if (remaining && sumsLanes)
       result = arith::SelectOp::create(b, loc, getMask(b, remaining, lanes),
@@ -469,6 +469,16 @@ Value LoopNest::getIndex(OpBuilder &b, AffineExpr expr,
                                                        operands));
 }
 
+/// 1 for memory of a checkpoint, whose tensors may begin at any byte; else null:
+/// that of the element type.
+static IntegerAttr getLoadAlignment(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  if (!memory.getDefiningOp<rt::WeightOp>())
+    return IntegerAttr();
+  return IntegerAttr::get(IntegerType::get(memory.getContext(), 64), 1);
+}
+
 Value LoopNest::read(OpBuilder &b, OpOperand &operand,
                      const Instance &instance) {
   Location loc = op.getLoc();
@@ -479,8 +489,12 @@ Value LoopNest::read(OpBuilder &b, OpOperand &operand,
   SmallVector<Value> at;
   for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
     at.push_back(getIndex(b, expr, instance));
-  if (pattern.isUniform())
-    return toLanes(b, memref::LoadOp::create(b, loc, operand.get(), at));
+  IntegerAttr alignment = getLoadAlignment(operand.get());
+  if (pattern.isUniform()) {
+    auto load = memref::LoadOp::create(b, loc, operand.get(), at);
+    load.setAlignmentAttr(alignment);
+    return toLanes(b, load);
+  }
 
   if (pattern.lowest != 0)
     at.back() = arith::AddIOp::create(b, loc, at.back(),
@@ -488,7 +502,9 @@ Value LoopNest::read(OpBuilder &b, OpOperand &operand,
   auto windowType = VectorType::get({pattern.window()}, type.getElementType());
   Value window;
   if (!remaining) {
-    window = vector::LoadOp::create(b, loc, windowType, operand.get(), at);
+    auto load = vector::LoadOp::create(b, loc, windowType, operand.get(), at);
+    load.setAlignmentAttr(alignment);
+    window = load;
   } else {
     // Elements behind the end of the row are not touched.
     Value size = memref::DimOp::create(b, loc, operand.get(),
@@ -497,9 +513,11 @@ Value LoopNest::read(OpBuilder &b, OpOperand &operand,
                      ? remaining
                      : b.createOrFold<arith::SubIOp>(loc, size, at.back());
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(windowType));
-    window = vector::MaskedLoadOp::create(
+    auto load = vector::MaskedLoadOp::create(
         b, loc, windowType, operand.get(), at,
         getMask(b, left, pattern.window()), zero);
+    load.setAlignmentAttr(alignment);
+    window = load;
   }
   if (pattern.isContiguous())
     return window;

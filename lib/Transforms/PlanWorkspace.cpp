@@ -85,6 +85,11 @@ struct PlanWorkspace : moec::impl::PlanWorkspaceBase<PlanWorkspace> {
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    if (!buffers.empty() && !getStep()) {
+      function.emitOpError(
+          "expects the step (!llvm.ptr) as an argument to take buffers from");
+      return signalPassFailure();
+    }
 
     int64_t fixed = place(buffers, /*perToken=*/false);
     int64_t perToken = place(buffers, /*perToken=*/true);
@@ -98,6 +103,13 @@ struct PlanWorkspace : moec::impl::PlanWorkspaceBase<PlanWorkspace> {
   }
 
 private:
+  Value getStep() {
+    for (BlockArgument argument : getOperation().getArguments())
+      if (isa<LLVM::LLVMPointerType>(argument.getType()))
+        return argument;
+    return Value();
+  }
+
   void numberOperations(func::FuncOp function) {
     int64_t number = 0;
     function.walk<WalkOrder::PreOrder>(
@@ -172,10 +184,7 @@ private:
   void replace(Buffer &buffer, int64_t fixedBytes) {
     OpBuilder b(buffer.alloc);
     Location loc = buffer.alloc.getLoc();
-    Value step;
-    for (BlockArgument argument : getOperation().getArguments())
-      if (isa<LLVM::LLVMPointerType>(argument.getType()))
-        step = argument;
+    Value step = getStep();
     MemRefType type = buffer.alloc.getType();
     // In elements: places are multiples of 64 bytes, elements of 1 to 8.
     int64_t elementBytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);

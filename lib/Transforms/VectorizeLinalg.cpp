@@ -24,6 +24,12 @@ struct VectorizeLinalg : moec::impl::VectorizeLinalgBase<VectorizeLinalg> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    if (lanes < 1 || !llvm::isPowerOf2_64(lanes) || blockRows < 1) {
+      function.emitError("vectorize-linalg expects lanes to be a power of two "
+                         "and block to be positive, found lanes ")
+          << lanes.getValue() << " and block " << blockRows.getValue();
+      return signalPassFailure();
+    }
     IRRewriter rewriter(&getContext());
     generalize(function, rewriter);
 

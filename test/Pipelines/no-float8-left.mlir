@@ -10,7 +10,7 @@
 // RUN:       --implicit-check-not=math.sin --implicit-check-not=math.cos
 
 // CHECK-LABEL: llvm.func @moec_step(
-// CHECK: llvm.intr.fmuladd
+// CHECK: llvm.intr.fma
 
 // Moved and reinterpreted at most.
 // VECTOR-LABEL: func.func @moec_step(

@@ -54,3 +54,11 @@ func.func @carried(%step: !llvm.ptr, %n: index, %first: memref<4xf32>) {
   linalg.copy ins(%last : memref<4xf32>) outs(%first : memref<4xf32>)
   return
 }
+
+// -----
+
+// expected-error @below {{expects the step (!llvm.ptr) as an argument to take buffers from}}
+func.func @no_step() {
+  %buffer = memref.alloc() : memref<16xf32>
+  return
+}

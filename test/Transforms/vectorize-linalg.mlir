@@ -74,17 +74,17 @@ func.func @elementwise(%step: !llvm.ptr,
 // CHECK: scf.for %[[K:.*]] = %[[C0]] to %[[C32]] step %[[C16]] iter_args(%[[SUM:[^ ]*]] = %[[ZERO]],
 // CHECK: %[[A:.*]] = vector.load %[[X]][%[[N]], %[[K]]] : memref<?x40xf32>, vector<16xf32>
 // CHECK: %[[B:.*]] = vector.load %[[W]][%{{.*}}, %[[K]]] : memref<6x40xf32>, vector<16xf32>
-// CHECK: vector.fma %[[A]], %[[B]], %[[SUM]] : vector<16xf32>
+// CHECK: math.fma %[[A]], %[[B]], %[[SUM]] : vector<16xf32>
 //     The same weights serve the next row.
 // CHECK: %[[A1:.*]] = vector.load %[[X]]
-// CHECK: vector.fma %[[A1]], %[[B]],
-// CHECK-COUNT-14: vector.fma
+// CHECK: math.fma %[[A1]], %[[B]],
+// CHECK-COUNT-14: math.fma
 // CHECK: scf.yield
 //     What is left of k: masked, so that lanes beyond the end keep their sums.
 // CHECK: %[[MASK:.*]] = vector.constant_mask [8] : vector<16xi1>
 // CHECK: vector.maskedload %[[X]][%[[N]], %[[C32]]], %[[MASK]]
 // CHECK: vector.maskedload %[[W]][%{{.*}}, %[[C32]]], %[[MASK]]
-// CHECK: %[[LAST:.*]] = vector.fma
+// CHECK: %[[LAST:.*]] = math.fma
 // CHECK: %[[LANES:.*]] = arith.select %[[MASK]], %[[LAST]], %
 //     A tree: 16, 8, 4, 2, 1.
 // CHECK: %[[BEFORE:.*]] = memref.load %[[Y]][%[[N]], %[[O:.*]]]
@@ -100,7 +100,7 @@ func.func @elementwise(%step: !llvm.ptr,
 //     Rows that are left, by 4 columns.
 // CHECK: scf.for %[[M:.*]] = %[[WHOLE]] to %[[ROWS]] step %[[C1]]
 // CHECK: scf.for {{.*}} to %[[C32]] step %[[C16]] iter_args
-// CHECK-COUNT-4: vector.fma
+// CHECK-COUNT-4: math.fma
 // CHECK: scf.yield
 // CHECK-COUNT-4: arith.select
 // CHECK-COUNT-4: memref.store {{.*}}, %[[Y]][%[[M]],
@@ -108,12 +108,12 @@ func.func @elementwise(%step: !llvm.ptr,
 // CHECK: } else {
 // CHECK: scf.for {{.*}} to %{{.*}} step %[[C4]]
 // CHECK: scf.for {{.*}} to %[[C32]] step %[[C16]] iter_args
-// CHECK-COUNT-8: vector.fma
+// CHECK-COUNT-8: math.fma
 // CHECK: scf.yield
 // CHECK-COUNT-8: memref.store {{.*}}, %[[Y]]
 // CHECK: scf.for {{.*}} step %[[C1]]
 // CHECK: scf.for {{.*}} iter_args
-// CHECK-COUNT-2: vector.fma
+// CHECK-COUNT-2: math.fma
 // CHECK: scf.yield
 // CHECK-COUNT-2: memref.store {{.*}}, %[[Y]]
 // CHECK-NOT: memref.store
@@ -125,12 +125,12 @@ func.func @elementwise(%step: !llvm.ptr,
 // NARROW: rt.parallel %{{.*}} %[[BLOCKS]]
 // NARROW-NOT: scf.if
 // NARROW: scf.for {{.*}} iter_args
-// NARROW-COUNT-4: vector.fma {{.*}} : vector<8xf32>
+// NARROW-COUNT-4: math.fma {{.*}} : vector<8xf32>
 // NARROW: scf.yield
 // NARROW-NOT: mask
 // NARROW-COUNT-4: memref.store
 // NARROW: scf.for {{.*}} iter_args
-// NARROW-COUNT-2: vector.fma {{.*}} : vector<8xf32>
+// NARROW-COUNT-2: math.fma {{.*}} : vector<8xf32>
 // NARROW: scf.yield
 // NARROW-COUNT-2: memref.store
 // NARROW-NOT: memref.store
@@ -168,8 +168,8 @@ func.func @linear(%step: !llvm.ptr,
 // CHECK: %[[PROBABILITY:.*]] = memref.load %[[P]][%{{.*}}, %[[K]]]
 // CHECK: %[[SPREAD:.*]] = vector.broadcast %[[PROBABILITY]] : f32 to vector<16xf32>
 // CHECK: %[[VALUES:.*]] = vector.load %[[V]][%[[K]], %[[R]]]
-// CHECK: vector.fma %[[SPREAD]], %[[VALUES]], %[[SUM]]
-// CHECK-COUNT-7: vector.fma
+// CHECK: math.fma %[[SPREAD]], %[[VALUES]], %[[SUM]]
+// CHECK-COUNT-7: math.fma
 // CHECK: scf.yield
 // CHECK-NOT: vector.extract
 // CHECK-COUNT-8: vector.store {{.*}}, %[[Y]]
@@ -177,7 +177,7 @@ func.func @linear(%step: !llvm.ptr,
 // CHECK: %[[MASK:.*]] = vector.constant_mask [8]
 // CHECK-COUNT-4: vector.maskedload %[[Y]]{{.*}}, %[[MASK]]
 // CHECK: scf.for {{.*}} = %[[C0]] to %[[KEYS]]
-// CHECK-COUNT-4: vector.fma
+// CHECK-COUNT-4: math.fma
 // CHECK-COUNT-4: vector.maskedstore %[[Y]]
 // CHECK-NOT: vector.extract
 // CHECK: rt.yield

@@ -37,9 +37,7 @@ const CPUVariant *findCPUVariant(llvm::StringRef name);
 mlir::FailureOr<llvm::SmallVector<char, 0>>
 emitObject(mlir::ModuleOp module, const CPUVariant &variant);
 
-/// The module in LLVM IR, and its assembly, as text.
-mlir::FailureOr<std::string> printLLVMIR(mlir::ModuleOp module,
-                                         const CPUVariant &variant);
+/// The module's assembly, as text.
 mlir::FailureOr<std::string> printAssembly(mlir::ModuleOp module,
                                            const CPUVariant &variant);
 

@@ -130,8 +130,7 @@ struct Operand {
 
 /// codes [N, H] in f8E4M3FN and scales [N, ceil(H / group)] of x [N, H]: per
 /// token and group of `group` features, scale = amax / 448, or 1 where all are
-/// zero. Runs over the rows in parallel if `parallel` (not inside a parallel
-/// loop).
+/// zero.
 std::pair<mlir::Value, mlir::Value> quantizeRows(RowBuilder &b, mlir::Value x,
                                                  mlir::Value rows,
                                                  int64_t group);

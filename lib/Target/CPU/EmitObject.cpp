@@ -105,6 +105,12 @@ LogicalResult compile(ModuleOp source, const CPUVariant &variant,
   result.machine = createMachine(source.getLoc(), variant);
   if (!result.machine)
     return failure();
+  bool hasStep = llvm::any_of(
+      source.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
+        return function.getName().starts_with("moec_step");
+      });
+  if (!hasStep)
+    return source.emitError("expects a function @moec_step in the LLVM dialect");
   // Other dialects' symbols (parameters) have said what they had to say.
   OwningOpRef<ModuleOp> code = cast<ModuleOp>(source->clone());
   for (Operation &op : llvm::make_early_inc_range(code->getOps()))
@@ -145,16 +151,6 @@ FailureOr<SmallVector<char, 0>> moec::emitObject(ModuleOp module,
                       module.getLoc())))
     return failure();
   return object;
-}
-
-FailureOr<std::string> moec::printLLVMIR(ModuleOp module,
-                                         const CPUVariant &variant) {
-  CompiledModule compiled;
-  if (failed(compile(module, variant, compiled)))
-    return failure();
-  std::string text;
-  llvm::raw_string_ostream(text) << *compiled.module;
-  return text;
 }
 
 FailureOr<std::string> moec::printAssembly(ModuleOp module,
