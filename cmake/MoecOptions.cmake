@@ -11,3 +11,8 @@ if(MOEC_SANITIZE)
     -fsanitize=${MOEC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(moec_options INTERFACE -fsanitize=${MOEC_SANITIZE})
 endif()
+
+# Coverage for the fuzzers, in everything that they link.
+if(MOEC_BUILD_FUZZERS)
+  target_compile_options(moec_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()

@@ -33,6 +33,9 @@ FailureOr<OwningOpRef<ModuleOp>> Compiler::readInput() {
         parseSourceFile<ModuleOp>(options.input, sources, context);
     if (!module)
       return failure();
+    // The IR may have been changed by hand since it was printed.
+    if (*options.from == Level::transformer)
+      annotateForManifest(*module);
     return module;
   }
   options.progress("importing " + options.input);
