@@ -7,10 +7,10 @@
 
 #include "moec/Artifact/Manifest.h"
 
+#include "mlir/IR/Builders.h"
 #include "moec/Conversion/StepLayout.h"
 #include "moec/manifest.h"
 #include "moec/moec_runtime.h"
-#include "mlir/IR/Builders.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -98,19 +98,18 @@ FailureOr<MemoryPlan> moec::getMemoryPlan(ModuleOp module) {
   plan.workspaceBytesFixed = read("moec.workspace_bytes_fixed");
   plan.workspaceBytesPerToken = read("moec.workspace_bytes_per_token");
   auto cache = cast<transformer::LatentCacheType>(cacheType.getValue());
-  plan.cacheBytesPerToken =
-      cache.getLayers() * (cache.getKvLoraRank() + cache.getQkRopeHeadDim()) *
-      getByteWidth(cache.getElementType());
+  plan.cacheBytesPerToken = cache.getLayers() *
+                            (cache.getKvLoraRank() + cache.getQkRopeHeadDim()) *
+                            getByteWidth(cache.getElementType());
   for (auto parameter : module.getOps<transformer::ParameterOp>()) {
     int64_t copies = (parameter.getLayerEnd().value_or(1) -
                       parameter.getLayerBegin().value_or(0)) *
                      parameter.getExperts().value_or(1);
     int64_t bytes;
-    if (auto type =
-            dyn_cast<transformer::BlockScaledType>(parameter.getType()))
-      bytes = getNumElements(type.getShape()) * getByteWidth(type.getPayload()) +
-              getNumElements(type.getScaleShape()) *
-                  getByteWidth(type.getScale());
+    if (auto type = dyn_cast<transformer::BlockScaledType>(parameter.getType()))
+      bytes =
+          getNumElements(type.getShape()) * getByteWidth(type.getPayload()) +
+          getNumElements(type.getScaleShape()) * getByteWidth(type.getScale());
     else
       bytes = cast<RankedTensorType>(parameter.getType()).getNumElements() *
               getByteWidth(getElementTypeOrSelf(parameter.getType()));
@@ -187,9 +186,8 @@ static Json toJson(Attribute attr) {
   return object;
 }
 
-static FailureOr<Json> describeFiles(ModuleOp module,
-                                     ArrayRef<std::string> files,
-                                     StringRef folder) {
+static FailureOr<Json>
+describeFiles(ModuleOp module, ArrayRef<std::string> files, StringRef folder) {
   Json entries = Json::object();
   for (const std::string &file : files) {
     SmallString<128> path(folder);
@@ -201,8 +199,7 @@ static FailureOr<Json> describeFiles(ModuleOp module,
     std::string hash;
     llvm::raw_string_ostream(hash) << llvm::format_hex_no_prefix(
         llvm::xxh3_64bits((*buffer)->getBuffer()), 16);
-    entries[file] = {{"bytes", (*buffer)->getBufferSize()},
-                     {"xxh3_64", hash}};
+    entries[file] = {{"bytes", (*buffer)->getBufferSize()}, {"xxh3_64", hash}};
   }
   return entries;
 }

@@ -8,12 +8,12 @@
 #include "moec/Compiler/Compiler.h"
 
 #include "OutputFolder.h"
-#include "moec/Import/Import.h"
-#include "moec/Import/ModelConfig.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "moec/Import/Import.h"
+#include "moec/Import/ModelConfig.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,7 +39,8 @@ FailureOr<OwningOpRef<ModuleOp>> Compiler::readInput() {
     return module;
   }
   options.progress("importing " + options.input);
-  FailureOr<ModelConfig> config = readModelConfig(context, options.input, &sources);
+  FailureOr<ModelConfig> config =
+      readModelConfig(context, options.input, &sources);
   if (failed(config))
     return failure();
   ImportOptions importOptions;
@@ -110,8 +111,8 @@ LogicalResult Compiler::lower(ModuleOp module, Level from, Level to,
   return success();
 }
 
-FailureOr<OwningOpRef<ModuleOp>> Compiler::compileTo(Level level,
-                                                     const CPUVariant &variant) {
+FailureOr<OwningOpRef<ModuleOp>>
+Compiler::compileTo(Level level, const CPUVariant &variant) {
   FailureOr<OwningOpRef<ModuleOp>> module = readInput();
   if (failed(module))
     return failure();
@@ -158,8 +159,7 @@ LogicalResult Compiler::compileVariants(ModuleOp module, Level level,
   std::vector<std::thread> threads;
   for (size_t number = 0; number < modules.size(); ++number)
     threads.emplace_back([&, number] {
-      results[number] =
-          emitObject(*modules[number], *options.variants[number]);
+      results[number] = emitObject(*modules[number], *options.variants[number]);
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -170,8 +170,7 @@ LogicalResult Compiler::compileVariants(ModuleOp module, Level level,
     objects.push_back(std::move(*result));
   }
   if (options.saveIR)
-    for (auto [variantModule, variant] :
-         llvm::zip(modules, options.variants)) {
+    for (auto [variantModule, variant] : llvm::zip(modules, options.variants)) {
       FailureOr<std::string> text = printAssembly(*variantModule, *variant);
       if (failed(text))
         return failure();
@@ -186,9 +185,9 @@ LogicalResult Compiler::copyModelFiles(ModuleOp module, StringRef folder,
                                        ArtifactContents &contents) {
   if (!llvm::sys::fs::is_directory(options.input))
     return success();
-  for (StringRef file : {"tiktoken.model", "tokenizer.json",
-                         "tokenizer_config.json", "generation_config.json",
-                         "chat_template.jinja"}) {
+  for (StringRef file :
+       {"tiktoken.model", "tokenizer.json", "tokenizer_config.json",
+        "generation_config.json", "chat_template.jinja"}) {
     SmallString<128> source(options.input), target(folder);
     llvm::sys::path::append(source, file);
     llvm::sys::path::append(target, file);
@@ -219,8 +218,8 @@ LogicalResult Compiler::writeInto(StringRef folder, MemoryPlan &plan) {
            << stringifyLevel(level)
            << " is that of one; start from bufferized or before";
   saveLevel(**module, level, *options.variants.front());
-  if (failed(lower(**module, level, Level::bufferized,
-                   *options.variants.front())))
+  if (failed(
+          lower(**module, level, Level::bufferized, *options.variants.front())))
     return failure();
   FailureOr<MemoryPlan> found = getMemoryPlan(**module);
   if (failed(found) ||

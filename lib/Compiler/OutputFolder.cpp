@@ -1,4 +1,5 @@
-//===- OutputFolder.cpp - A folder that appears whole or not at all -*- C++ -*-===//
+//===- OutputFolder.cpp - A folder that appears whole or not at all -*- C++
+//-*-===//
 //
 // Part of the moec project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -48,9 +49,8 @@ LogicalResult OutputFolder::create() {
     error = fs::createUniqueDirectory(prefix, temporary);
   if (error) {
     temporary.clear();
-    return emitError(location)
-           << "cannot create a folder beside " << output << ": "
-           << error.message();
+    return emitError(location) << "cannot create a folder beside " << output
+                               << ": " << error.message();
   }
   fs::setPermissions(temporary, fs::all_read | fs::all_exe | fs::owner_write);
   return success();

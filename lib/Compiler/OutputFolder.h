@@ -1,4 +1,5 @@
-//===- OutputFolder.h - A folder that appears whole or not at all -*- C++ -*-===//
+//===- OutputFolder.h - A folder that appears whole or not at all -*- C++
+//-*-===//
 //
 // Part of the moec project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

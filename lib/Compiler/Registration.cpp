@@ -8,11 +8,11 @@
 #include "moec/Compiler/Registration.h"
 
 #include "dialects/Transformer/TransformerOps.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
 #include "moec/Conversion/Passes.h"
 #include "moec/Pipelines/Pipelines.h"
 #include "moec/Transforms/Passes.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
 
 using namespace mlir;
 

@@ -7,14 +7,14 @@
 
 #include "moec/Pipelines/Pipelines.h"
 
-#include "moec/Conversion/Passes.h"
-#include "moec/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "moec/Conversion/Passes.h"
+#include "moec/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace moec;

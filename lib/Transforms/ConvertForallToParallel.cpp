@@ -68,8 +68,8 @@ private:
                                                  rewriter.getI64Type(), count);
       auto parallel = rt::ParallelOp::create(rewriter, loc, step, count64);
       Type i64 = rewriter.getI64Type();
-      Block *body = rewriter.createBlock(&parallel.getBody(), {}, {i64, i64},
-                                         {loc, loc});
+      Block *body =
+          rewriter.createBlock(&parallel.getBody(), {}, {i64, i64}, {loc, loc});
       Type index = rewriter.getIndexType();
       begin = arith::IndexCastOp::create(rewriter, loc, index,
                                          body->getArgument(0));
@@ -109,9 +109,9 @@ private:
       bytes += type.getNumElements() *
                llvm::divideCeil(type.getElementTypeBitWidth(), 8);
       rewriter.setInsertionPointToStart(&parallel.getBody().front());
-      rewriter.replaceOp(alloc, memref::AllocaOp::create(
-                                    rewriter, alloc.getLoc(), type,
-                                    rewriter.getI64IntegerAttr(64)));
+      rewriter.replaceOp(
+          alloc, memref::AllocaOp::create(rewriter, alloc.getLoc(), type,
+                                          rewriter.getI64IntegerAttr(64)));
     }
     if (bytes > maxStackBytes)
       return parallel.emitOpError("needs ")

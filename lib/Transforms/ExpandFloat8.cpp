@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "moec/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "moec/Transforms/Passes.h"
 
 namespace moec {
 #define GEN_PASS_DEF_EXPANDFLOAT8
@@ -67,13 +67,13 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
         splatInteger(rewriter, loc, i16, static_cast<int16_t>(0xBF80)));
     Value digits = arith::BitcastOp::create(rewriter, loc, f16, half);
     Value small = arith::ExtFOp::create(rewriter, loc, f32, digits);
-    Value value = arith::MulFOp::create(rewriter, loc, small,
-                                        splatFloat(rewriter, loc, f32, APFloat(256.0f)));
-    Value magnitude = arith::AndIOp::create(rewriter, loc, bits,
-                                            splatInteger(rewriter, loc, i8, 0x7f));
-    Value isNaN = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
-                                        magnitude,
-                                        splatInteger(rewriter, loc, i8, 0x7f));
+    Value value = arith::MulFOp::create(
+        rewriter, loc, small, splatFloat(rewriter, loc, f32, APFloat(256.0f)));
+    Value magnitude = arith::AndIOp::create(
+        rewriter, loc, bits, splatInteger(rewriter, loc, i8, 0x7f));
+    Value isNaN =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                              magnitude, splatInteger(rewriter, loc, i8, 0x7f));
     Value nan =
         splatFloat(rewriter, loc, f32, APFloat::getQNaN(APFloat::IEEEsingle()));
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNaN, nan, value);
@@ -97,7 +97,9 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     Type i8 = withElement(op.getType(), rewriter.getI8Type());
     Type i32 = withElement(op.getType(), rewriter.getI32Type());
     Type f32 = value.getType();
-    auto number = [&](int64_t n) { return splatInteger(rewriter, loc, i32, n); };
+    auto number = [&](int64_t n) {
+      return splatInteger(rewriter, loc, i32, n);
+    };
     Value bits = arith::BitcastOp::create(rewriter, loc, i32, value);
     Value magnitude =
         arith::AndIOp::create(rewriter, loc, bits, number(0x7fffffff));
@@ -116,11 +118,11 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
         number(120 << 3));
 
     Value absolute = arith::BitcastOp::create(rewriter, loc, f32, magnitude);
-    Value shifted = arith::AddFOp::create(rewriter, loc, absolute,
-                                          splatFloat(rewriter, loc, f32, APFloat(16384.0f)));
+    Value shifted = arith::AddFOp::create(
+        rewriter, loc, absolute,
+        splatFloat(rewriter, loc, f32, APFloat(16384.0f)));
     Value subnormal = arith::SubIOp::create(
-        rewriter, loc,
-        arith::BitcastOp::create(rewriter, loc, i32, shifted),
+        rewriter, loc, arith::BitcastOp::create(rewriter, loc, i32, shifted),
         number(0x46800000)); // the bits of 2^14
 
     Value isSmall = arith::CmpIOp::create(
@@ -134,8 +136,8 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
         number(0x43e80000)); // the bits of 464, halfway to the next
     code = arith::SelectOp::create(rewriter, loc, isOver, number(0x7f), code);
     Value sign = arith::AndIOp::create(
-        rewriter, loc,
-        arith::ShRUIOp::create(rewriter, loc, bits, number(24)), number(0x80));
+        rewriter, loc, arith::ShRUIOp::create(rewriter, loc, bits, number(24)),
+        number(0x80));
     Value result = arith::OrIOp::create(rewriter, loc, code, sign);
     Value narrow = arith::TruncIOp::create(rewriter, loc, i8, result);
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), narrow);

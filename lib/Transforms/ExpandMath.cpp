@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "moec/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "moec/Transforms/Passes.h"
 #include <cmath>
 
 namespace moec {
@@ -78,9 +78,9 @@ struct ExpandSineOrCosine : OpRewritePattern<OpTy> {
         reduced, d.polynomial(square, {1.0, -1.0 / 6, 1.0 / 120, -1.0 / 5040,
                                        1.0 / 362880, -1.0 / 39916800,
                                        1.0 / 6227020800}));
-    Value cosine = d.polynomial(
-        square, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
-                 -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200});
+    Value cosine = d.polynomial(square, {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720,
+                                         1.0 / 40320, -1.0 / 3628800,
+                                         1.0 / 479001600, -1.0 / 87178291200});
 
     auto integer = [&](int32_t value) -> Value {
       TypedAttr attr = rewriter.getI32IntegerAttr(value);

@@ -69,8 +69,8 @@ static bool hasAlignedDivisors(AffineExpr expr, int64_t lanes) {
         part.getKind() != AffineExprKind::CeilDiv &&
         part.getKind() != AffineExprKind::Mod)
       return;
-    auto divisor = dyn_cast<AffineConstantExpr>(
-        cast<AffineBinaryOpExpr>(part).getRHS());
+    auto divisor =
+        dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(part).getRHS());
     aligned &= divisor && (divisor.getValue() % lanes == 0 ||
                            lanes % divisor.getValue() == 0);
   });

@@ -50,8 +50,8 @@ void LoopNest::chooseLaneDim() {
         break;
       bool uniform = pattern->isUniform();
       if (op.isDpsInit(&operand))
-        fits &= isReduction(dim) ? uniform
-                                 : pattern->isContiguous() && !uniform;
+        fits &=
+            isReduction(dim) ? uniform : pattern->isContiguous() && !uniform;
       fits &= uniform || hasUnitStride(operand);
       score += !uniform;
       candidate.push_back(*pattern);
@@ -223,10 +223,10 @@ void LoopNest::emitBlock(OpBuilder &b, ArrayRef<Value> blockNumbers,
     return emitBlock(b, blockNumbers, level + 1);
 
   Value limit = toValue(b, loc, extents[dim]);
-  Value last = affine::makeComposedAffineApply(
-      b, loc, number + block, {OpFoldResult(ivs[dim])});
-  Value whole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, last,
-                                      limit);
+  Value last = affine::makeComposedAffineApply(b, loc, number + block,
+                                               {OpFoldResult(ivs[dim])});
+  Value whole =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, last, limit);
   auto choice = scf::IfOp::create(b, loc, whole, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
@@ -257,9 +257,8 @@ void LoopNest::emitLoops(OpBuilder &b, unsigned level) {
     blocks[dim] = *rest;
     emitLoops(b, level + 1);
   } else if (!rest && blockSizes[dim] > 1) {
-    auto single =
-        scf::ForOp::create(b, loc, whole, toValue(b, loc, extents[dim]),
-                           constant(b, 1));
+    auto single = scf::ForOp::create(
+        b, loc, whole, toValue(b, loc, extents[dim]), constant(b, 1));
     b.setInsertionPointToStart(single.getBody());
     ivs[dim] = single.getInductionVar();
     blocks[dim] = 1;
@@ -286,8 +285,8 @@ void LoopNest::emitLanes(OpBuilder &b) {
   for (int64_t vectors : vectorCounts) {
     Value whole;
     std::tie(whole, rest) = splitExtent(b, *laneDim, vectors * lanes);
-    auto loop = scf::ForOp::create(b, loc, begin, whole,
-                                   constant(b, vectors * lanes));
+    auto loop =
+        scf::ForOp::create(b, loc, begin, whole, constant(b, vectors * lanes));
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToStart(loop.getBody());
     ivs[*laneDim] = loop.getInductionVar();
@@ -348,8 +347,8 @@ void LoopNest::emitPoint(OpBuilder &b) {
       partials.push_back(read(b, init, instance));
       continue;
     }
-    Value neutral = arith::ConstantOp::create(
-        b, loc, *arith::getNeutralElement(combiner));
+    Value neutral =
+        arith::ConstantOp::create(b, loc, *arith::getNeutralElement(combiner));
     partials.push_back(toLanes(b, neutral));
   }
   partials = emitReduction(b, 0, instances, partials);
@@ -464,13 +463,13 @@ Value LoopNest::getIndex(OpBuilder &b, AffineExpr expr,
                                 : OpFoldResult(b.getIndexAttr(0)));
   }
   AffineMap map = AffineMap::get(instance.size(), 0, expr.replaceDims(shifted));
-  return toValue(b, op.getLoc(),
-                 affine::makeComposedFoldedAffineApply(b, op.getLoc(), map,
-                                                       operands));
+  return toValue(
+      b, op.getLoc(),
+      affine::makeComposedFoldedAffineApply(b, op.getLoc(), map, operands));
 }
 
-/// 1 for memory of a checkpoint, whose tensors may begin at any byte; else null:
-/// that of the element type.
+/// 1 for memory of a checkpoint, whose tensors may begin at any byte; else
+/// null: that of the element type.
 static IntegerAttr getLoadAlignment(Value memory) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
     memory = view.getViewSource();
@@ -497,8 +496,8 @@ Value LoopNest::read(OpBuilder &b, OpOperand &operand,
   }
 
   if (pattern.lowest != 0)
-    at.back() = arith::AddIOp::create(b, loc, at.back(),
-                                      constant(b, pattern.lowest));
+    at.back() =
+        arith::AddIOp::create(b, loc, at.back(), constant(b, pattern.lowest));
   auto windowType = VectorType::get({pattern.window()}, type.getElementType());
   Value window;
   if (!remaining) {
@@ -507,15 +506,15 @@ Value LoopNest::read(OpBuilder &b, OpOperand &operand,
     window = load;
   } else {
     // Elements behind the end of the row are not touched.
-    Value size = memref::DimOp::create(b, loc, operand.get(),
-                                       type.getRank() - 1);
+    Value size =
+        memref::DimOp::create(b, loc, operand.get(), type.getRank() - 1);
     Value left = pattern.isContiguous()
                      ? remaining
                      : b.createOrFold<arith::SubIOp>(loc, size, at.back());
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(windowType));
-    auto load = vector::MaskedLoadOp::create(
-        b, loc, windowType, operand.get(), at,
-        getMask(b, left, pattern.window()), zero);
+    auto load =
+        vector::MaskedLoadOp::create(b, loc, windowType, operand.get(), at,
+                                     getMask(b, left, pattern.window()), zero);
     load.setAlignmentAttr(alignment);
     window = load;
   }
@@ -557,8 +556,7 @@ SmallVector<Value> LoopNest::inlineBody(OpBuilder &b,
       continue;
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       unsigned dim = index.getDim();
-      Value value = toLanes(
-          b, getIndex(b, b.getAffineDimExpr(dim), instance));
+      Value value = toLanes(b, getIndex(b, b.getAffineDimExpr(dim), instance));
       if (laneDim == dim)
         value = arith::AddIOp::create(
             b, loc, value,
@@ -578,9 +576,8 @@ SmallVector<Value> LoopNest::inlineBody(OpBuilder &b,
     SmallVector<Type> types;
     for (Type type : inner.getResultTypes())
       types.push_back(getLaneType(type));
-    Operation *copy =
-        b.create(inner.getLoc(), inner.getName().getIdentifier(), operands,
-                 types, inner.getAttrs());
+    Operation *copy = b.create(inner.getLoc(), inner.getName().getIdentifier(),
+                               operands, types, inner.getAttrs());
     mapping.map(inner.getResults(), copy->getResults());
   }
   SmallVector<Value> results;
@@ -600,8 +597,8 @@ Value LoopNest::combine(OpBuilder &b, Value left, Value right) {
       ->getResult(0);
 }
 
-/// Adds up (or combines otherwise) the lanes as a tree of halves: a fixed order,
-/// and log2(lanes) steps instead of the chain that an ordered
+/// Adds up (or combines otherwise) the lanes as a tree of halves: a fixed
+/// order, and log2(lanes) steps instead of the chain that an ordered
 /// `vector.reduction` stands for.
 Value LoopNest::addUpLanes(OpBuilder &b, Value vector) {
   Location loc = op.getLoc();

@@ -58,9 +58,9 @@ private:
   llvm::SmallVector<mlir::Value>
   emitLaneReduction(mlir::OpBuilder &b, llvm::ArrayRef<Instance> instances,
                     mlir::ValueRange partials);
-  llvm::SmallVector<mlir::Value>
-  accumulate(mlir::OpBuilder &b, llvm::ArrayRef<Instance> instances,
-             mlir::ValueRange partials);
+  llvm::SmallVector<mlir::Value> accumulate(mlir::OpBuilder &b,
+                                            llvm::ArrayRef<Instance> instances,
+                                            mlir::ValueRange partials);
 
   llvm::SmallVector<Instance> getInstances();
   mlir::Value getIndex(mlir::OpBuilder &b, mlir::AffineExpr expr,

@@ -25,15 +25,16 @@ constexpr int64_t alignment = 64; // a cache line, and the widest vector
 /// A buffer, its life and its place.
 struct Buffer {
   memref::AllocOp alloc;
-  int64_t bytes;   ///< in all, or per token
-  bool perToken;   ///< whether the size grows with the tokens
-  int64_t begin;   ///< number of the allocation
-  int64_t end;     ///< number of the last operation that may touch it
+  int64_t bytes; ///< in all, or per token
+  bool perToken; ///< whether the size grows with the tokens
+  int64_t begin; ///< number of the allocation
+  int64_t end;   ///< number of the last operation that may touch it
   int64_t place = 0;
 };
 
-/// `value`, or a bound of it, as a multiple of the number of tokens. The rows whose logits are
-/// wanted count as the tokens: the runtime takes no more of them.
+/// `value`, or a bound of it, as a multiple of the number of tokens. The rows
+/// whose logits are wanted count as the tokens: the runtime takes no more of
+/// them.
 std::optional<int64_t> getMultipleOfTokens(Value value) {
   if (auto extent = value.getDefiningOp<rt::ExtentOp>()) {
     bool rows = extent.getExtent() == rt::Extent::num_tokens ||
@@ -56,9 +57,8 @@ std::optional<int64_t> getMultipleOfTokens(Value value) {
   auto product = value.getDefiningOp<arith::MulIOp>();
   if (!product)
     return std::nullopt;
-  for (auto [factor, other] :
-       {std::pair(product.getLhs(), product.getRhs()),
-        std::pair(product.getRhs(), product.getLhs())}) {
+  for (auto [factor, other] : {std::pair(product.getLhs(), product.getRhs()),
+                               std::pair(product.getRhs(), product.getLhs())}) {
     auto constant = getConstantIntValue(factor);
     auto multiple = getMultipleOfTokens(other);
     if (constant && multiple)
@@ -189,14 +189,12 @@ private:
     // In elements: places are multiples of 64 bytes, elements of 1 to 8.
     int64_t elementBytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     Value offset = arith::ConstantIndexOp::create(
-        b, loc,
-        (buffer.perToken ? fixedBytes : buffer.place) / elementBytes);
+        b, loc, (buffer.perToken ? fixedBytes : buffer.place) / elementBytes);
     if (buffer.perToken) {
-      Value tokens =
-          rt::ExtentOp::create(b, loc, b.getIndexType(), step,
-                               rt::Extent::num_tokens);
-      Value stride = arith::ConstantIndexOp::create(
-          b, loc, buffer.place / elementBytes);
+      Value tokens = rt::ExtentOp::create(b, loc, b.getIndexType(), step,
+                                          rt::Extent::num_tokens);
+      Value stride =
+          arith::ConstantIndexOp::create(b, loc, buffer.place / elementBytes);
       Value behind = arith::MulIOp::create(b, loc, tokens, stride);
       offset = arith::AddIOp::create(b, loc, offset, behind);
     }

@@ -1,4 +1,5 @@
-//===- VectorizeLinalg.cpp - linalg on memrefs to loops of vectors -*- C++ -*-===//
+//===- VectorizeLinalg.cpp - linalg on memrefs to loops of vectors -*- C++
+//-*-===//
 //
 // Part of the moec project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoopNest.h"
-#include "moec/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "moec/Transforms/Passes.h"
 
 namespace moec {
 #define GEN_PASS_DEF_VECTORIZELINALG

@@ -30,9 +30,11 @@ static void runOpenMP(void *user, int64_t count, moec_task task, void *env) {
   // The first `longer` ranges have one iteration more than the others.
   int64_t length = count / ranges;
   int64_t longer = count % ranges;
-#pragma omp parallel for schedule(static, 1)                                   \
-    num_threads(static_cast<int>(ranges))
-  for (int64_t range = 0; range < ranges; ++range) {
+  // Nothing may allocate within a step, but libomp does when a thread enters a
+  // `parallel for`, and when a team is not as large as the last one.
+#pragma omp parallel num_threads(static_cast<int>(threads))
+  for (int64_t range = omp_get_thread_num(); range < ranges;
+       range += omp_get_num_threads()) {
     int64_t begin = range * length + std::min(range, longer);
     task(env, begin, begin + length + (range < longer));
   }

@@ -29,8 +29,9 @@ template <typename... Parts> std::string concat(const Parts &...parts) {
   return out.str();
 }
 
-/// `text` in quotes, at most 120 bytes of it, control characters as '?'. (Were it
-/// called `quoted`, argument-dependent lookup would find std::quoted instead.)
+/// `text` in quotes, at most 120 bytes of it, control characters as '?'. (Were
+/// it called `quoted`, argument-dependent lookup would find std::quoted
+/// instead.)
 inline std::string inQuotes(std::string_view text) {
   constexpr std::size_t limit = 120;
   std::string out = "'";

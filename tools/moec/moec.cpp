@@ -44,9 +44,8 @@ struct CommandLine {
   Option<std::string> output{"o", cl::desc("Folder of the artifact"),
                              cl::value_desc("NAME.moec"),
                              cl::sub(compileCommand), cl::cat(category)};
-  Option<std::string> target{
-      "target", cl::desc("Target: cpu"), cl::init("cpu"),
-      cl::sub(compileCommand), cl::cat(category)};
+  Option<std::string> target{"target", cl::desc("Target: cpu"), cl::init("cpu"),
+                             cl::sub(compileCommand), cl::cat(category)};
   Option<std::string> activations{
       "activations",
       cl::desc("Activations: f32 (exact), bf16 (weights only are quantised) or "
@@ -62,21 +61,20 @@ struct CommandLine {
       cl::desc("Attention: absorbed (on the latents) or expanded (keys and "
                "values of each page)"),
       cl::init("absorbed"), cl::sub(compileCommand), cl::cat(category)};
-  Option<int64_t> pageSize{"page-size",
-                           cl::desc("Tokens per page of the cache"),
-                           cl::init(64), cl::sub(compileCommand),
-                           cl::cat(category)};
+  Option<int64_t> pageSize{
+      "page-size", cl::desc("Tokens per page of the cache"), cl::init(64),
+      cl::sub(compileCommand), cl::cat(category)};
   Option<bool> taps{
-      "taps", cl::desc("The artifact also yields the values of the golden taps"),
+      "taps",
+      cl::desc("The artifact also yields the values of the golden taps"),
       cl::sub(compileCommand), cl::cat(category)};
   Option<std::string> emit{
       "emit",
       cl::desc("Print a level instead of writing the artifact: transformer, "
                "linalg, bufferized, vector, llvm, asm"),
       cl::init("artifact"), cl::sub(compileCommand), cl::cat(category)};
-  Option<std::string> from{
-      "from", cl::desc("The input is IR of this level"),
-      cl::sub(compileCommand), cl::cat(category)};
+  Option<std::string> from{"from", cl::desc("The input is IR of this level"),
+                           cl::sub(compileCommand), cl::cat(category)};
   Option<bool> saveIR{"save-ir",
                       cl::desc("Keep the IR of each level in the artifact"),
                       cl::sub(compileCommand), cl::cat(category)};
@@ -186,7 +184,8 @@ std::optional<std::string> readOptions(const CommandLine &line,
   if (line.from.getNumOccurrences() > 0) {
     options.from = parseLevel(line.from);
     if (!options.from)
-      return "unknown --from=" + line.from + "; expected transformer, linalg, "
+      return "unknown --from=" + line.from +
+             "; expected transformer, linalg, "
              "bufferized, vector or llvm";
   }
   for (const CPUVariant &variant : getCPUVariants())

@@ -8,8 +8,8 @@
 #ifndef MOEC_ARTIFACT_MANIFEST_H
 #define MOEC_ARTIFACT_MANIFEST_H
 
-#include "moec/Target/CPU.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "moec/Target/CPU.h"
 
 namespace moec {
 
@@ -24,9 +24,9 @@ struct MemoryPlan {
 /// What the manifest says that is not in the module.
 struct ArtifactContents {
   llvm::SmallVector<const CPUVariant *> variants;
-  std::string attention;  ///< absorbed or expanded
+  std::string attention; ///< absorbed or expanded
   int64_t pageSize = 64;
-  std::string tokenizer;  ///< tiktoken, tokenizer.json, or empty: none
+  std::string tokenizer; ///< tiktoken, tokenizer.json, or empty: none
   llvm::SmallVector<std::string> tokenizerFiles;
   /// Files of the folder, whose sizes and hashes the manifest records.
   llvm::SmallVector<std::string> files;

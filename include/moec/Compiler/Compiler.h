@@ -8,9 +8,9 @@
 #ifndef MOEC_COMPILER_COMPILER_H
 #define MOEC_COMPILER_COMPILER_H
 
+#include "mlir/IR/OwningOpRef.h"
 #include "moec/Artifact/Manifest.h"
 #include "moec/Pipelines/Pipelines.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
 #include <functional>
@@ -19,9 +19,9 @@ namespace moec {
 
 /// The options of `moec compile`.
 struct CompileOptions {
-  std::string input;              ///< folder, config.json, or IR with `from`
+  std::string input;                ///< folder, config.json, or IR with `from`
   std::string activations = "bf16"; ///< f32, bf16 or fp8
-  bool residualF32 = false; ///< what flows between ops is f32, not bf16
+  bool residualF32 = false;         ///< what flows between ops is f32, not bf16
   bool taps = false;
   bool saveIR = false;
   LoweringChoices lowering;

@@ -8,9 +8,9 @@
 #ifndef MOEC_IMPORT_IMPORT_H
 #define MOEC_IMPORT_IMPORT_H
 
-#include "moec/Import/ModelConfig.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "moec/Import/ModelConfig.h"
 
 namespace moec {
 
@@ -28,14 +28,14 @@ llvm::StringRef stringifyActivations(Activations activations);
 struct ImportOptions {
   Activations activations = Activations::bf16;
   bool residualF32 = false; ///< tensors between ops in f32 (f32: always)
-  bool taps = false; ///< show the values that golden files hold
+  bool taps = false;        ///< show the values that golden files hold
 };
 
 /// Builds the model in the transformer dialect: parameters, and
-/// `@forward(ids, positions, logit_rows, cache) -> (logits, cache)`. The number of
-/// ops depends neither on the layers nor on the experts. Each op's location names
-/// its module and leads to the keys that shaped it and, where the folder has a
-/// modelling file, to the class that it stands for.
+/// `@forward(ids, positions, logit_rows, cache) -> (logits, cache)`. The number
+/// of ops depends neither on the layers nor on the experts. Each op's location
+/// names its module and leads to the keys that shaped it and, where the folder
+/// has a modelling file, to the class that it stands for.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext *context,
                                               const ModelConfig &config,
                                               const ImportOptions &options);

@@ -8,8 +8,8 @@
 #ifndef MOEC_PIPELINES_PIPELINES_H
 #define MOEC_PIPELINES_PIPELINES_H
 
-#include "moec/Target/CPU.h"
 #include "mlir/Pass/PassManager.h"
+#include "moec/Target/CPU.h"
 
 namespace moec {
 

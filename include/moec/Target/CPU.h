@@ -15,8 +15,8 @@
 
 namespace moec {
 
-/// A kind of x86-64 CPU that code is compiled for. An artifact holds the code of
-/// several, and the runtime takes the last one that the machine can run.
+/// A kind of x86-64 CPU that code is compiled for. An artifact holds the code
+/// of several, and the runtime takes the last one that the machine can run.
 struct CPUVariant {
   llvm::StringRef name;  ///< as in the manifest, and LLVM's -mcpu
   llvm::StringRef entry; ///< symbol of the entry point

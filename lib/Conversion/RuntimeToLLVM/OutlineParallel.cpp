@@ -35,7 +35,8 @@ struct OutlineParallel : moec::impl::OutlineParallelBase<OutlineParallel> {
   }
 
 private:
-  /// Copies constants into the body, so that they are not passed through memory.
+  /// Copies constants into the body, so that they are not passed through
+  /// memory.
   void sinkConstants(Region &body) {
     llvm::SetVector<Value> used;
     getUsedValuesDefinedAbove(body, used);
@@ -60,8 +61,8 @@ private:
       types.push_back(value.getType());
     }
     auto environment = LLVM::LLVMStructType::getLiteral(&getContext(), types);
-    LLVM::LLVMFuncOp task = createTask(op, parent, number, environment,
-                                       captured.getArrayRef());
+    LLVM::LLVMFuncOp task =
+        createTask(op, parent, number, environment, captured.getArrayRef());
     callTask(op, parent, task, environment, captured.getArrayRef());
     op.erase();
     ++numOutlined;
@@ -69,8 +70,7 @@ private:
   }
 
   LLVM::LLVMFuncOp createTask(rt::ParallelOp op, LLVM::LLVMFuncOp parent,
-                              unsigned number,
-                              LLVM::LLVMStructType environment,
+                              unsigned number, LLVM::LLVMStructType environment,
                               ArrayRef<Value> captured) {
     OpBuilder b(parent);
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
@@ -79,25 +79,23 @@ private:
         LLVM::LLVMVoidType::get(&getContext()), {pointer, i64, i64});
     b.setInsertionPointAfter(parent);
     auto task = LLVM::LLVMFuncOp::create(
-        b, op.getLoc(),
-        (parent.getName() + "_task_" + Twine(number)).str(), type,
-        LLVM::Linkage::Internal);
+        b, op.getLoc(), (parent.getName() + "_task_" + Twine(number)).str(),
+        type, LLVM::Linkage::Internal);
     Block *entry = task.addEntryBlock(b);
     b.setInsertionPointToStart(entry);
     Location loc = op.getLoc();
     for (auto [position, value] : llvm::enumerate(captured)) {
-      Value address = LLVM::GEPOp::create(
-          b, loc, pointer, environment, task.getArgument(0),
-          ArrayRef<LLVM::GEPArg>{0, int32_t(position)});
+      Value address =
+          LLVM::GEPOp::create(b, loc, pointer, environment, task.getArgument(0),
+                              ArrayRef<LLVM::GEPArg>{0, int32_t(position)});
       Value loaded = LLVM::LoadOp::create(b, loc, value.getType(), address);
       replaceAllUsesInRegionWith(value, loaded, op.getBody());
     }
     Block *body = &op.getBody().front();
     task.getBody().getBlocks().splice(task.getBody().end(),
                                       op.getBody().getBlocks());
-    LLVM::BrOp::create(b, loc,
-                       ValueRange{task.getArgument(1), task.getArgument(2)},
-                       body);
+    LLVM::BrOp::create(
+        b, loc, ValueRange{task.getArgument(1), task.getArgument(2)}, body);
     task.walk([](rt::YieldOp yield) {
       OpBuilder atEnd(yield);
       LLVM::ReturnOp::create(atEnd, yield.getLoc(), ValueRange());
@@ -136,12 +134,13 @@ private:
       LLVM::StoreOp::create(b, loc, value, address);
     }
     auto loadField = [&](Value base, size_t offset) -> Value {
-      Value address = LLVM::GEPOp::create(
-          b, loc, pointer, b.getI8Type(), base,
-          ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+      Value address =
+          LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), base,
+                              ArrayRef<LLVM::GEPArg>{int32_t(offset)});
       return LLVM::LoadOp::create(b, loc, pointer, address);
     };
-    Value parallel = loadField(op.getStep(), offsetof(moec_step_args, parallel));
+    Value parallel =
+        loadField(op.getStep(), offsetof(moec_step_args, parallel));
     Value run = loadField(parallel, offsetof(moec_parallel, run));
     Value user = loadField(parallel, offsetof(moec_parallel, user));
     Value address = LLVM::AddressOfOp::create(b, loc, task);

@@ -41,9 +41,8 @@ Value getFieldAddress(OpBuilder &b, Location loc, Value step, int64_t offset) {
 }
 
 Value loadPointer(OpBuilder &b, Location loc, Value address) {
-  return LLVM::LoadOp::create(b, loc,
-                              LLVM::LLVMPointerType::get(b.getContext()),
-                              address);
+  return LLVM::LoadOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext()), address);
 }
 
 /// `pointer` moved by `offset` elements of `elementBytes` bytes.
@@ -51,8 +50,8 @@ Value advance(OpBuilder &b, Location loc, Value pointer, Value offset,
               int64_t elementBytes) {
   Type i64 = b.getI64Type();
   Value elements = arith::IndexCastOp::create(b, loc, i64, offset);
-  Value size = arith::ConstantOp::create(b, loc,
-                                         b.getI64IntegerAttr(elementBytes));
+  Value size =
+      arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(elementBytes));
   Value bytes = arith::MulIOp::create(b, loc, elements, size);
   return LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{bytes});
@@ -97,8 +96,8 @@ struct LowerExtent : OpRewritePattern<rt::ExtentOp> {
                                     8 * static_cast<int64_t>(op.getExtent()));
     Value size =
         LLVM::LoadOp::create(rewriter, loc, rewriter.getI64Type(), address);
-    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(
-        op, rewriter.getIndexType(), size);
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, rewriter.getIndexType(),
+                                                    size);
     return success();
   }
 };
@@ -114,9 +113,8 @@ struct LowerBuffer : OpRewritePattern<rt::BufferOp> {
                                     8 * static_cast<int64_t>(op.getBuffer()));
     Value pointer = loadPointer(rewriter, loc, address);
     if (Value offset = op.getOffset())
-      pointer =
-          advance(rewriter, loc, pointer, offset,
-                  llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+      pointer = advance(rewriter, loc, pointer, offset,
+                        llvm::divideCeil(type.getElementTypeBitWidth(), 8));
     rewriter.replaceOp(
         op, buildMemRef(rewriter, loc, type, pointer, op.getSizes(), types));
     return success();
@@ -133,14 +131,15 @@ struct LowerWeight : OpRewritePattern<rt::WeightOp> {
     Value address = getFieldAddress(rewriter, loc, op.getStep(),
                                     offsetof(moec_step_args, weights));
     Value table = loadPointer(rewriter, loc, address);
-    Value slot = advance(rewriter, loc, table, op.getSlot(),
-                         2 * sizeof(const void *));
+    Value slot =
+        advance(rewriter, loc, table, op.getSlot(), 2 * sizeof(const void *));
     if (op.getPart() == rt::WeightPart::scales)
       slot = getFieldAddress(rewriter, loc, slot, sizeof(const void *));
     Value pointer = loadPointer(rewriter, loc, slot);
-    rewriter.replaceOp(op, buildMemRef(rewriter, loc,
-                                       cast<MemRefType>(op.getMemref().getType()),
-                                       pointer, {}, types));
+    rewriter.replaceOp(op,
+                       buildMemRef(rewriter, loc,
+                                   cast<MemRefType>(op.getMemref().getType()),
+                                   pointer, {}, types));
     return success();
   }
   const LLVMTypeConverter &types;

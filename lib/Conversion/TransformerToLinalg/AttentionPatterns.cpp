@@ -28,8 +28,8 @@ namespace {
 /// The cache as memory: [layers, pages, page_size, kv_lora_rank + rope].
 struct PagedCache {
   PagedCache(RowBuilder &b, transformer::LatentCacheType type, int64_t pageSize)
-      : pageSize(pageSize), width(type.getKvLoraRank() +
-                                  type.getQkRopeHeadDim()),
+      : pageSize(pageSize),
+        width(type.getKvLoraRank() + type.getQkRopeHeadDim()),
         element(type.getElementType()) {
     auto memrefType = MemRefType::get(
         {type.getLayers(), ShapedType::kDynamic, pageSize, width}, element);
@@ -55,8 +55,8 @@ struct PagedCache {
   Value getPage(RowBuilder &b, Value row, Value number) const {
     Value sequence = b.toIndex(
         b.create<memref::LoadOp>(sequenceOfRow, ValueRange{row}).getResult());
-    Value page = b.create<memref::LoadOp>(pageTable,
-                                          ValueRange{sequence, number});
+    Value page =
+        b.create<memref::LoadOp>(pageTable, ValueRange{sequence, number});
     return b.toIndex(page);
   }
 
@@ -115,9 +115,8 @@ struct LowerCacheUpdate : OpConversionPattern<transformer::CacheUpdateOp> {
     auto write = [&](RowBuilder &row, Value number, Value page, Value slot,
                      Value values, int64_t begin, int64_t size) {
       Value target = cache.view(row, layer, page, slot, 1, begin, size);
-      auto materialize =
-          row.create<bufferization::MaterializeInDestinationOp>(
-              Type(), row.row(values, number), target);
+      auto materialize = row.create<bufferization::MaterializeInDestinationOp>(
+          Type(), row.row(values, number), target);
       materialize.setWritable(true);
     };
     b.forEachRow(
@@ -147,7 +146,8 @@ struct LowerCacheUpdate : OpConversionPattern<transformer::CacheUpdateOp> {
 // Online softmax over pages
 //===----------------------------------------------------------------------===//
 
-/// Sizes of one attention op. Letters: A heads, N nope, P rope, R rank, V value.
+/// Sizes of one attention op. Letters: A heads, N nope, P rope, R rank, V
+/// value.
 struct AttentionSizes {
   int64_t heads, nope, rope, rank, value;
   int64_t perHead() const { return nope + value; }
@@ -159,8 +159,8 @@ struct AttentionTask {
   int64_t heads;
 };
 
-/// Adds q_rope . k_rope to the scores [heads, page_size], scales them, and shuts
-/// out the positions behind the row's own.
+/// Adds q_rope . k_rope to the scores [heads, page_size], scales them, and
+/// shuts out the positions behind the row's own.
 Value finishScores(RowBuilder &b, Value scores, Value qRope, Value kRope,
                    const AttentionTask &task, Value pageNumber,
                    int64_t pageSize, double scale) {
@@ -173,14 +173,12 @@ Value finishScores(RowBuilder &b, Value scores, Value qRope, Value kRope,
                      });
   Value factor = b.f32(scale);
   Value shutOut = b.f32(-std::numeric_limits<double>::infinity());
-  Value first =
-      affine::makeComposedAffineApply(b, b.getLoc(), b.dim(0) * pageSize,
-                                      {pageNumber});
+  Value first = affine::makeComposedAffineApply(
+      b, b.getLoc(), b.dim(0) * pageSize, {pageNumber});
   Value left = b.create<arith::SubIOp>(task.position, first);
   return b.map(
-      {b.plain(scores)},
-      {b.getIndexAttr(task.heads), b.getIndexAttr(pageSize)}, b.getF32Type(),
-      [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
+      {b.plain(scores)}, {b.getIndexAttr(task.heads), b.getIndexAttr(pageSize)},
+      b.getF32Type(), [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
         Value slot = s.create<linalg::IndexOp>(1);
         Value isPast =
             s.create<arith::CmpIOp>(arith::CmpIPredicate::sle, slot, left);
@@ -213,8 +211,8 @@ SmallVector<Value> accumulatePage(RowBuilder &b, Value scores, Value values,
       [](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
         return s.create<arith::MaximumFOp>(v[1], v[0]);
       });
-  Value correction = b.map({{m, {h}}, {largest, {h}}}, {heads}, f32,
-                           expOfDifference);
+  Value correction =
+      b.map({{m, {h}}, {largest, {h}}}, {heads}, f32, expOfDifference);
   Value weights =
       b.map({{scores, {h, t}}, {largest, {h}}},
             {heads, b.getIndexAttr(pageSize)}, f32, expOfDifference);
@@ -237,12 +235,12 @@ SmallVector<Value> accumulatePage(RowBuilder &b, Value scores, Value values,
   int64_t width = cast<RankedTensorType>(o.getType()).getDimSize(1);
   Value scaled = b.map({{o, {h, w}}, {correction, {h}}},
                        {heads, b.getIndexAttr(width)}, f32, product);
-  o = b.compute(3, {{slots(weights, 1), {h, slot}}, {slots(values, 0), {slot, w}}},
-                {scaled, {h, w}},
-                [](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                  Value term = s.create<arith::MulFOp>(v[0], v[1]);
-                  return s.create<arith::AddFOp>(v[2], term);
-                });
+  o = b.compute(
+      3, {{slots(weights, 1), {h, slot}}, {slots(values, 0), {slot, w}}},
+      {scaled, {h, w}}, [](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
+        Value term = s.create<arith::MulFOp>(v[0], v[1]);
+        return s.create<arith::AddFOp>(v[2], term);
+      });
   auto into = [&](Value value, Value place) -> Value {
     return b.create<bufferization::MaterializeInDestinationOp>(value, place)
         .getResult();
@@ -260,8 +258,7 @@ Value attendToPages(
         scorePage) {
   OpFoldResult heads = b.getIndexAttr(task.heads);
   int64_t pageSize = cache.pageSize;
-  Value m =
-      b.filled({heads}, b.f32(-std::numeric_limits<double>::infinity()));
+  Value m = b.filled({heads}, b.f32(-std::numeric_limits<double>::infinity()));
   Value l = b.zeros({heads});
   Value o = b.zeros({heads, b.getIndexAttr(width)});
   AffineExpr position = b.dim(0);
@@ -279,13 +276,13 @@ Value attendToPages(
         AffineExpr p = inner.dim(0), n = inner.dim(1);
         OpFoldResult used = affine::makeComposedFoldedAffineMin(
             inner, inner.getLoc(),
-            AffineMap::get(2, 0,
-                           {p - n * pageSize + 1,
-                            inner.getAffineConstantExpr(pageSize)},
-                           inner.getContext()),
+            AffineMap::get(
+                2, 0,
+                {p - n * pageSize + 1, inner.getAffineConstantExpr(pageSize)},
+                inner.getContext()),
             {OpFoldResult(task.position), OpFoldResult(number)});
-        Value usedValue = getValueOrCreateConstantIndexOp(
-            inner, inner.getLoc(), used);
+        Value usedValue =
+            getValueOrCreateConstantIndexOp(inner, inner.getLoc(), used);
         return accumulatePage(inner, scores, values, usedValue, carried, task,
                               pageSize);
       });
@@ -319,10 +316,9 @@ struct LowerAttention : OpConversionPattern<transformer::AttentionOp> {
                          cacheType.getKvLoraRank(), result.getDimSize(3)};
     PagedCache cache(b, cacheType, options.pageSize);
     Operand kvB = Operand::get(op.getKvB().getType(), adaptor.getKvB());
-    Value output =
-        options.expandedAttention
-            ? expanded(b, op, adaptor, cache, kvB, sizes)
-            : absorbed(b, op, adaptor, cache, kvB, sizes);
+    Value output = options.expandedAttention
+                       ? expanded(b, op, adaptor, cache, kvB, sizes)
+                       : absorbed(b, op, adaptor, cache, kvB, sizes);
     rewriter.replaceOp(op, b.convert(output, result.getElementType()));
     return success();
   }
@@ -350,9 +346,9 @@ private:
       int64_t width,
       llvm::function_ref<Value(RowBuilder &, const AttentionTask &)> body) {
     Value tokens = b.getExtent(rt::Extent::num_tokens);
-    Value out = b.empty({OpFoldResult(tokens), b.getIndexAttr(heads),
-                         b.getIndexAttr(width)},
-                        b.getF32Type());
+    Value out = b.empty(
+        {OpFoldResult(tokens), b.getIndexAttr(heads), b.getIndexAttr(width)},
+        b.getF32Type());
     SmallVector<OpFoldResult> upper{tokens, b.getIndexAttr(heads / group)};
     Operation *op = b.op;
     auto forall = b.create<scf::ForallOp>(
@@ -362,8 +358,8 @@ private:
           Value row = arguments[0], shared = arguments[2];
           Value firstHead = affine::makeComposedAffineApply(
               task, loc, task.dim(0) * group, {arguments[1]});
-          Value result = body(task, {row, getPosition(task, positions, row),
-                                     firstHead, group});
+          Value result = body(
+              task, {row, getPosition(task, positions, row), firstHead, group});
           auto terminator = task.create<scf::InParallelOp>();
           task.setInsertionPointToStart(terminator.getBody());
           task.create<tensor::ParallelInsertSliceOp>(
@@ -409,9 +405,9 @@ private:
       return SmallVector<OpFoldResult>{tokens, b.getIndexAttr(sizes.heads),
                                        b.getIndexAttr(width)};
     };
-    Value qLatent = contract(
-        b, 4, {adaptor.getQNope()[0], {n, h, k}}, kvB, h * sizes.perHead() + k,
-        column, {b.zeros(shape(sizes.rank)), {n, h, column}});
+    Value qLatent = contract(b, 4, {adaptor.getQNope()[0], {n, h, k}}, kvB,
+                             h * sizes.perHead() + k, column,
+                             {b.zeros(shape(sizes.rank)), {n, h, column}});
     int64_t group = sizes.heads % 4 == 0 ? 4 : sizes.heads % 2 == 0 ? 2 : 1;
     Value layer = adaptor.getLayer()[0];
     Value oLatent = forEachHead(
@@ -422,10 +418,9 @@ private:
           return attendToPages(
               task, cache, layer, qRope, at, sizes, sizes.rank,
               op.getScale().convertToDouble(),
-              [&](RowBuilder &inner,
-                  Value latents) -> std::pair<Value, Value> {
-                Value scores = dotWithKeys(inner, q, latents, at.heads,
-                                           cache.pageSize);
+              [&](RowBuilder &inner, Value latents) -> std::pair<Value, Value> {
+                Value scores =
+                    dotWithKeys(inner, q, latents, at.heads, cache.pageSize);
                 return {scores, latents};
               });
         });
@@ -462,8 +457,7 @@ private:
           return attendToPages(
               task, cache, layer, qRope, at, sizes, sizes.value,
               op.getScale().convertToDouble(),
-              [&](RowBuilder &inner,
-                  Value latents) -> std::pair<Value, Value> {
+              [&](RowBuilder &inner, Value latents) -> std::pair<Value, Value> {
                 Operand x{latents, Value()};
                 if (quantize) {
                   auto [codes, scales] = quantizeRows(
@@ -474,8 +468,7 @@ private:
                                     cache.pageSize);
                 Value values = expand(inner, x, kvB, at, sizes, sizes.nope,
                                       sizes.value, cache.pageSize);
-                Value scores =
-                    dotWithKeys(inner, q, keys, 1, cache.pageSize);
+                Value scores = dotWithKeys(inner, q, keys, 1, cache.pageSize);
                 return {scores, values};
               });
         });
@@ -516,28 +509,28 @@ private:
                                       b.getIndexAttr(type.getDimSize(1))};
     SmallVector<OpFoldResult> strides(2, b.getIndexAttr(1));
     Operand slice = w;
-    slice.payload = b.create<tensor::ExtractSliceOp>(w.payload, offsets,
-                                                     extents, strides);
+    slice.payload =
+        b.create<tensor::ExtractSliceOp>(w.payload, offsets, extents, strides);
     if (!w.scales)
       return slice;
     auto scaleType = cast<RankedTensorType>(w.scales.getType());
     int64_t columns = scaleType.getDimSize(1);
     Value perRow = b.empty({b.getIndexAttr(size), b.getIndexAttr(columns)},
                            b.getF32Type());
-    SmallVector<Value> filled = b.loop(
-        b.index(0), b.index(size), {perRow},
-        [&](RowBuilder &inner, Value number,
-            ValueRange carried) -> SmallVector<Value> {
-          AffineExpr row = inner.dim(0), first = inner.dim(1);
-          Value block = affine::makeComposedAffineApply(
-              inner, inner.getLoc(), (row + first).floorDiv(w.rowBlock),
-              {OpFoldResult(number), OpFoldResult(firstRow)});
-          SmallVector<OpFoldResult> at{number, inner.getIndexAttr(0)};
-          SmallVector<OpFoldResult> one{inner.getIndexAttr(1),
-                                        inner.getIndexAttr(columns)};
-          return {inner.create<tensor::InsertSliceOp>(
-              inner.row(w.scales, block), carried[0], at, one, strides)};
-        });
+    SmallVector<Value> filled =
+        b.loop(b.index(0), b.index(size), {perRow},
+               [&](RowBuilder &inner, Value number,
+                   ValueRange carried) -> SmallVector<Value> {
+                 AffineExpr row = inner.dim(0), first = inner.dim(1);
+                 Value block = affine::makeComposedAffineApply(
+                     inner, inner.getLoc(), (row + first).floorDiv(w.rowBlock),
+                     {OpFoldResult(number), OpFoldResult(firstRow)});
+                 SmallVector<OpFoldResult> at{number, inner.getIndexAttr(0)};
+                 SmallVector<OpFoldResult> one{inner.getIndexAttr(1),
+                                               inner.getIndexAttr(columns)};
+                 return {inner.create<tensor::InsertSliceOp>(
+                     inner.row(w.scales, block), carried[0], at, one, strides)};
+               });
     slice.scales = filled[0];
     slice.rowBlock = 1;
     return slice;

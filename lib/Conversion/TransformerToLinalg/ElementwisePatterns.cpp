@@ -32,24 +32,25 @@ struct LowerRmsNorm : OpConversionPattern<transformer::RmsNormOp> {
     Value x = adaptor.getX();
     OpFoldResult rows = b.getRows(op.getX().getType(), x);
     AffineExpr n = b.dim(0), h = b.dim(1);
-    Value squares = b.compute(
-        2, {{x, {n, h}}}, {b.zeros({rows}), {n}},
-        [](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
-          Value square = s.create<arith::MulFOp>(values[0], values[0]);
-          return s.create<arith::AddFOp>(values[1], square);
-        });
+    Value squares =
+        b.compute(2, {{x, {n, h}}}, {b.zeros({rows}), {n}},
+                  [](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
+                    Value square =
+                        s.create<arith::MulFOp>(values[0], values[0]);
+                    return s.create<arith::AddFOp>(values[1], square);
+                  });
     Value features = b.f32(type.getDimSize(1));
     Value eps = b.f32(op.getEps().convertToDouble());
-    Value inverse = b.map(
-        {{squares, {n}}}, {rows}, b.getF32Type(),
-        [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
-          Value mean = s.create<arith::DivFOp>(values[0], features);
-          Value root = s.create<math::SqrtOp>(
-              s.create<arith::AddFOp>(mean, eps).getResult());
-          TypedAttr one = s.getF32FloatAttr(1.0);
-          return s.create<arith::DivFOp>(s.create<arith::ConstantOp>(one),
-                                         root);
-        });
+    Value inverse =
+        b.map({{squares, {n}}}, {rows}, b.getF32Type(),
+              [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
+                Value mean = s.create<arith::DivFOp>(values[0], features);
+                Value root = s.create<math::SqrtOp>(
+                    s.create<arith::AddFOp>(mean, eps).getResult());
+                TypedAttr one = s.getF32FloatAttr(1.0);
+                return s.create<arith::DivFOp>(s.create<arith::ConstantOp>(one),
+                                               root);
+              });
     rewriter.replaceOp(
         op, b.map({{x, {n, h}}, {inverse, {n}}, {adaptor.getGain(), {h}}},
                   b.sizesOf(type, cast<Value>(rows)), type.getElementType(),
@@ -123,8 +124,8 @@ struct LowerSplit : OpConversionPattern<transformer::SplitOp> {
     for (int64_t size : op.getSizes()) {
       offsets.back() = b.getIndexAttr(begin);
       sizes.back() = b.getIndexAttr(size);
-      pieces.push_back(b.create<tensor::ExtractSliceOp>(
-          adaptor.getX(), offsets, sizes, strides));
+      pieces.push_back(b.create<tensor::ExtractSliceOp>(adaptor.getX(), offsets,
+                                                        sizes, strides));
       begin += size;
     }
     rewriter.replaceOp(op, pieces);
@@ -183,18 +184,17 @@ struct LowerRopeTable : OpConversionPattern<transformer::RopeTableOp> {
         b.getIndexAttr(tableType.getDimSize(0))};
     AffineExpr n = b.dim(0), p = b.dim(1);
     auto table = [&](bool isCosine) {
-      return b.map(
-          {{adaptor.getPositions(), {n}}, {inverse, {p}}}, sizes,
-          b.getF32Type(),
-          [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
-            Value position =
-                s.create<arith::SIToFPOp>(s.getF32Type(), values[0]);
-            Value angle = s.create<arith::MulFOp>(position, values[1]);
-            Value value = isCosine
-                              ? s.create<math::CosOp>(angle).getResult()
-                              : s.create<math::SinOp>(angle).getResult();
-            return s.create<arith::MulFOp>(value, scale);
-          });
+      return b.map({{adaptor.getPositions(), {n}}, {inverse, {p}}}, sizes,
+                   b.getF32Type(),
+                   [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
+                     Value position =
+                         s.create<arith::SIToFPOp>(s.getF32Type(), values[0]);
+                     Value angle = s.create<arith::MulFOp>(position, values[1]);
+                     Value value =
+                         isCosine ? s.create<math::CosOp>(angle).getResult()
+                                  : s.create<math::SinOp>(angle).getResult();
+                     return s.create<arith::MulFOp>(value, scale);
+                   });
     };
     rewriter.replaceOp(op, {table(true), table(false)});
     return success();
@@ -216,26 +216,28 @@ struct LowerRope : OpConversionPattern<transformer::RopeOp> {
     unsigned last = type.getRank() - 1;
     int64_t size = type.getShape().back(), half = size / 2;
     AffineExpr n = b.dim(0), p = b.dim(last);
-    AffineExpr partner = op.getInterleaved() ? p + 1 - (p % 2) * 2
-                                             : (p + half) % size;
+    AffineExpr partner =
+        op.getInterleaved() ? p + 1 - (p % 2) * 2 : (p + half) % size;
     AffineExpr pair = op.getInterleaved() ? p.floorDiv(2) : p % half;
     RowBuilder::Access x = b.plain(adaptor.getX()), other = x;
     other.indices.back() = partner;
     bool interleaved = op.getInterleaved();
     rewriter.replaceOp(
-        op,
-        b.map({x, other, {adaptor.getCos(), {n, pair}},
-               {adaptor.getSin(), {n, pair}}},
-              b.sizesOf(type, rows), type.getElementType(),
-              [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
-                Value along = s.create<arith::MulFOp>(values[0], values[2]);
-                Value across = s.create<arith::MulFOp>(values[1], values[3]);
-                Value isSecond = isSecondOfPair(s, last, half, interleaved);
-                Value negated = s.create<arith::NegFOp>(across);
-                Value term =
-                    s.create<arith::SelectOp>(isSecond, across, negated);
-                return s.create<arith::AddFOp>(along, term);
-              }));
+        op, b.map({x,
+                   other,
+                   {adaptor.getCos(), {n, pair}},
+                   {adaptor.getSin(), {n, pair}}},
+                  b.sizesOf(type, rows), type.getElementType(),
+                  [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
+                    Value along = s.create<arith::MulFOp>(values[0], values[2]);
+                    Value across =
+                        s.create<arith::MulFOp>(values[1], values[3]);
+                    Value isSecond = isSecondOfPair(s, last, half, interleaved);
+                    Value negated = s.create<arith::NegFOp>(across);
+                    Value term =
+                        s.create<arith::SelectOp>(isSecond, across, negated);
+                    return s.create<arith::AddFOp>(along, term);
+                  }));
     return success();
   }
 

@@ -18,9 +18,9 @@ namespace {
 
 /// Where the chosen (token, k) pairs stand after they are sorted by expert.
 struct Dispatch {
-  Value offsets;  ///< [E + 1] i64: rows of expert e are offsets[e] .. [e + 1]
-  Value tokens;   ///< [N K] i32: token of each dispatched row
-  Value rows;     ///< [N, K] i32: dispatched row of each pair
+  Value offsets; ///< [E + 1] i64: rows of expert e are offsets[e] .. [e + 1]
+  Value tokens;  ///< [N K] i32: token of each dispatched row
+  Value rows;    ///< [N, K] i32: dispatched row of each pair
 };
 
 /// Counting sort of the pairs by expert, in the order of the tokens within one.
@@ -40,8 +40,8 @@ Dispatch dispatchByExpert(RowBuilder &b, Value indices, Value tokens,
                   [&](RowBuilder &outer, Value token, ValueRange carried) {
                     return outer.loop(
                         outer.index(0), outer.index(topK), carried,
-                        [&](RowBuilder &inner, Value choice, ValueRange values)
-                            -> SmallVector<Value> {
+                        [&](RowBuilder &inner, Value choice,
+                            ValueRange values) -> SmallVector<Value> {
                           Value expert = getExpert(inner, token, choice);
                           return body(inner, token, choice, expert, values);
                         });
@@ -49,16 +49,17 @@ Dispatch dispatchByExpert(RowBuilder &b, Value indices, Value tokens,
   };
 
   // counts[e + 1] = pairs of expert e; their running sum is where they begin.
-  counts = forEachPair({counts}, [&](RowBuilder &inner, Value, Value,
-                                     Value expert, ValueRange values)
-                                     -> SmallVector<Value> {
-    Value next = inner.create<arith::AddIOp>(expert, inner.index(1));
-    Value count =
-        inner.create<tensor::ExtractOp>(values[0], ValueRange{next});
-    count = inner.create<arith::AddIOp>(count, one);
-    return {inner.create<tensor::InsertOp>(count, values[0],
-                                           ValueRange{next})};
-  })[0];
+  counts = forEachPair(
+      {counts},
+      [&](RowBuilder &inner, Value, Value, Value expert,
+          ValueRange values) -> SmallVector<Value> {
+        Value next = inner.create<arith::AddIOp>(expert, inner.index(1));
+        Value count =
+            inner.create<tensor::ExtractOp>(values[0], ValueRange{next});
+        count = inner.create<arith::AddIOp>(count, one);
+        return {
+            inner.create<tensor::InsertOp>(count, values[0], ValueRange{next})};
+      })[0];
   Value offsets = b.loop(
       b.index(0), b.index(experts), {counts},
       [&](RowBuilder &inner, Value expert,
@@ -69,17 +70,15 @@ Dispatch dispatchByExpert(RowBuilder &b, Value indices, Value tokens,
         Value count =
             inner.create<tensor::ExtractOp>(values[0], ValueRange{next});
         Value sum = inner.create<arith::AddIOp>(before, count);
-        return {inner.create<tensor::InsertOp>(sum, values[0],
-                                               ValueRange{next})};
+        return {
+            inner.create<tensor::InsertOp>(sum, values[0], ValueRange{next})};
       })[0];
 
-  Value cursors = b.map({b.plain(offsets)}, {b.getIndexAttr(experts + 1)}, i64,
-                        [](ImplicitLocOpBuilder &, ValueRange v) {
-                          return v[0];
-                        });
+  Value cursors =
+      b.map({b.plain(offsets)}, {b.getIndexAttr(experts + 1)}, i64,
+            [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
   Value tokenOfRow = b.empty({OpFoldResult(pairs)}, i32);
-  Value rowOfPair =
-      b.empty({OpFoldResult(tokens), b.getIndexAttr(topK)}, i32);
+  Value rowOfPair = b.empty({OpFoldResult(tokens), b.getIndexAttr(topK)}, i32);
   SmallVector<Value> placed = forEachPair(
       {cursors, tokenOfRow, rowOfPair},
       [&](RowBuilder &inner, Value token, Value choice, Value expert,
@@ -89,12 +88,12 @@ Dispatch dispatchByExpert(RowBuilder &b, Value indices, Value tokens,
         Value next = inner.create<arith::AddIOp>(row, one);
         Value token32 = inner.create<arith::IndexCastOp>(i32, token);
         Value row32 = inner.create<arith::TruncIOp>(i32, row);
-        return {inner.create<tensor::InsertOp>(next, values[0],
-                                               ValueRange{expert}),
-                inner.create<tensor::InsertOp>(token32, values[1],
-                                               ValueRange{inner.toIndex(row)}),
-                inner.create<tensor::InsertOp>(row32, values[2],
-                                               ValueRange{token, choice})};
+        return {
+            inner.create<tensor::InsertOp>(next, values[0], ValueRange{expert}),
+            inner.create<tensor::InsertOp>(token32, values[1],
+                                           ValueRange{inner.toIndex(row)}),
+            inner.create<tensor::InsertOp>(row32, values[2],
+                                           ValueRange{token, choice})};
       });
   return {offsets, placed[1], placed[2]};
 }
@@ -102,8 +101,9 @@ Dispatch dispatchByExpert(RowBuilder &b, Value indices, Value tokens,
 /// y[n] = sum over k of weights[n, k] * expert(indices[n, k])(x[n]).
 ///
 /// The rows of x are copied in the order of their experts; a loop over the
-/// experts runs the body on the rows of each that has some; then each token adds
-/// up its rows in the order of its choices, which does not depend on the batch.
+/// experts runs the body on the rows of each that has some; then each token
+/// adds up its rows in the order of its choices, which does not depend on the
+/// batch.
 struct LowerExperts : OpConversionPattern<transformer::ExpertsOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -129,8 +129,7 @@ struct LowerExperts : OpConversionPattern<transformer::ExpertsOp> {
         [&](RowBuilder &row, Value number,
             ValueRange outs) -> SmallVector<Value> {
           Value token = row.toIndex(
-              row.create<tensor::ExtractOp>(dispatch.tokens,
-                                            ValueRange{number})
+              row.create<tensor::ExtractOp>(dispatch.tokens, ValueRange{number})
                   .getResult());
           Value source = row.row(adaptor.getX(), token);
           return {row.create<linalg::CopyOp>(source, outs[0]).getResult(0)};
@@ -188,8 +187,8 @@ private:
         result, carried, offsets, sizes, strides);
     scf::YieldOp::create(rewriter, loc, inserted);
     rewriter.eraseOp(yield);
-    rewriter.inlineBlockBefore(&op.getBody().front(),
-                               inserted.getDefiningOp(), {rows, expert});
+    rewriter.inlineBlockBefore(&op.getBody().front(), inserted.getDefiningOp(),
+                               {rows, expert});
     return loop.getResult(0);
   }
 
@@ -199,10 +198,9 @@ private:
     Value sums =
         b.empty({OpFoldResult(tokens), b.getIndexAttr(hidden)}, b.getF32Type());
     return b.forEachRow(
-        tokens, {sums},
-        [&](RowBuilder &row, Value token, ValueRange outs) {
-          Value zero = row.create<linalg::FillOp>(row.f32(0.0), outs[0])
-                           .getResult(0);
+        tokens, {sums}, [&](RowBuilder &row, Value token, ValueRange outs) {
+          Value zero =
+              row.create<linalg::FillOp>(row.f32(0.0), outs[0]).getResult(0);
           return row.loop(
               row.index(0), row.index(topK), {zero},
               [&](RowBuilder &inner, Value choice,

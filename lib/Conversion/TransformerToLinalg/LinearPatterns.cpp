@@ -67,8 +67,8 @@ static SmallVector<Value> quantizeGroup(RowBuilder &b, Value xRow, Value number,
                 });
   Value largest = b.create<tensor::ExtractOp>(amax, ValueRange());
   Value scale = b.create<arith::DivFOp>(largest, b.f32(maxMagnitude));
-  Value isZero = b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, scale,
-                                         b.f32(0.0));
+  Value isZero =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, scale, b.f32(0.0));
   scale = b.create<arith::SelectOp>(isZero, b.f32(1.0), scale);
 
   Value codes = b.create<tensor::ExtractSliceOp>(parts[0], offset, extent, one);
@@ -102,8 +102,8 @@ std::pair<Value, Value> moec::quantizeRows(RowBuilder &b, Value x, Value rows,
                                    parts);
             });
         if (int64_t rest = features % group)
-          carried = quantizeGroup(row, xRow, row.index(whole), group, rest,
-                                  carried);
+          carried =
+              quantizeGroup(row, xRow, row.index(whole), group, rest, carried);
         return carried;
       });
   return {results[0], results[1]};
@@ -131,14 +131,14 @@ struct LowerLinear : OpConversionPattern<transformer::LinearOp> {
     SmallVector<RowBuilder::Access> inputs;
     x.appendAccesses(b, n, k, inputs);
     w.appendAccesses(b, o, k, inputs);
-    Value sums = b.compute(
-        3, inputs, {b.zeros(b.sizesOf(type, rows)), {n, o}},
-        [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
-          Value xValue = x.getValue(s, values);
-          Value wValue = w.getValue(s, values);
-          Value product = s.create<arith::MulFOp>(xValue, wValue);
-          return s.create<arith::AddFOp>(values[0], product);
-        });
+    Value sums =
+        b.compute(3, inputs, {b.zeros(b.sizesOf(type, rows)), {n, o}},
+                  [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
+                    Value xValue = x.getValue(s, values);
+                    Value wValue = w.getValue(s, values);
+                    Value product = s.create<arith::MulFOp>(xValue, wValue);
+                    return s.create<arith::AddFOp>(values[0], product);
+                  });
     rewriter.replaceOp(op, b.convert(sums, type.getElementType()));
     return success();
   }

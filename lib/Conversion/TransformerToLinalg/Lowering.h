@@ -10,10 +10,10 @@
 
 #include "dialects/Runtime/RuntimeOps.h"
 #include "dialects/Transformer/TransformerOps.h"
-#include "moec/Conversion/StepLayout.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "moec/Conversion/StepLayout.h"
 
 namespace moec {
 
@@ -25,8 +25,8 @@ struct LoweringOptions {
 };
 
 /// Computes in f32 on scalars in the body of a linalg op.
-using ScalarBody = llvm::function_ref<mlir::Value(
-    mlir::ImplicitLocOpBuilder &, mlir::ValueRange)>;
+using ScalarBody = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
+                                                  mlir::ValueRange)>;
 
 /// Builds linalg on tensors of rows.
 class RowBuilder : public mlir::ImplicitLocOpBuilder {
@@ -60,8 +60,8 @@ public:
   Access plain(mlir::Value tensor);
 
   /// A linalg.generic over as many dimensions as `numDims`; the ones that `out`
-  /// does not name are reductions. Floating-point operands narrower than f32 are
-  /// widened before the body sees them; the body's value is narrowed to the
+  /// does not name are reductions. Floating-point operands narrower than f32
+  /// are widened before the body sees them; the body's value is narrowed to the
   /// element type of `out`. In a reduction the last argument is the partial
   /// result.
   mlir::Value compute(unsigned numDims, llvm::ArrayRef<Access> inputs,
@@ -81,9 +81,8 @@ public:
   /// A parallel loop over [0, count): `body` returns the row of each out.
   using RowBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       RowBuilder &, mlir::Value number, mlir::ValueRange outRows)>;
-  llvm::SmallVector<mlir::Value> forEachRow(mlir::Value count,
-                                            mlir::ValueRange outs,
-                                            RowBody body);
+  llvm::SmallVector<mlir::Value>
+  forEachRow(mlir::Value count, mlir::ValueRange outs, RowBody body);
   /// A sequential loop that carries tensors.
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       RowBuilder &, mlir::Value number, mlir::ValueRange carried)>;
@@ -120,9 +119,9 @@ struct Operand {
 
   static Operand get(mlir::Type original, mlir::ValueRange converted);
   /// Accesses of element [row, column]: one, or two with the scale's.
-  void appendAccesses(RowBuilder &b, mlir::AffineExpr row,
-                      mlir::AffineExpr column,
-                      llvm::SmallVectorImpl<RowBuilder::Access> &accesses) const;
+  void
+  appendAccesses(RowBuilder &b, mlir::AffineExpr row, mlir::AffineExpr column,
+                 llvm::SmallVectorImpl<RowBuilder::Access> &accesses) const;
   /// The element's value from the body's arguments; takes what it uses.
   mlir::Value getValue(mlir::ImplicitLocOpBuilder &b,
                        mlir::ValueRange &arguments) const;
@@ -131,9 +130,8 @@ struct Operand {
 /// codes [N, H] in f8E4M3FN and scales [N, ceil(H / group)] of x [N, H]: per
 /// token and group of `group` features, scale = amax / 448, or 1 where all are
 /// zero.
-std::pair<mlir::Value, mlir::Value> quantizeRows(RowBuilder &b, mlir::Value x,
-                                                 mlir::Value rows,
-                                                 int64_t group);
+std::pair<mlir::Value, mlir::Value>
+quantizeRows(RowBuilder &b, mlir::Value x, mlir::Value rows, int64_t group);
 
 } // namespace moec
 

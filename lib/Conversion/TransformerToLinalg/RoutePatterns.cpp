@@ -50,8 +50,8 @@ Value firstIndexOf(RowBuilder &b, Value row, Value value, int64_t size) {
   return index;
 }
 
-/// Picks the `count` largest values of a row, ties to the lower index; `pick` is
-/// told each index in turn and returns the carried tensors.
+/// Picks the `count` largest values of a row, ties to the lower index; `pick`
+/// is told each index in turn and returns the carried tensors.
 SmallVector<Value> pickLargest(
     RowBuilder &b, Value row, int64_t count, ValueRange inits,
     llvm::function_ref<SmallVector<Value>(RowBuilder &, Value number,
@@ -60,18 +60,18 @@ SmallVector<Value> pickLargest(
   int64_t size = cast<RankedTensorType>(row.getType()).getDimSize(0);
   SmallVector<Value> carried{row};
   llvm::append_range(carried, inits);
-  SmallVector<Value> results = b.loop(
-      b.index(0), b.index(count), carried,
-      [&](RowBuilder &inner, Value number, ValueRange values) {
-        Value best = largest(inner, values[0]);
-        Value index = firstIndexOf(inner, values[0], best, size);
-        SmallVector<Value> next{inner.create<tensor::InsertOp>(
-            inner.f32(std::numeric_limits<double>::quiet_NaN()), values[0],
-            ValueRange{inner.toIndex(index)})};
-        llvm::append_range(
-            next, pick(inner, number, index, values.drop_front()));
-        return next;
-      });
+  SmallVector<Value> results =
+      b.loop(b.index(0), b.index(count), carried,
+             [&](RowBuilder &inner, Value number, ValueRange values) {
+               Value best = largest(inner, values[0]);
+               Value index = firstIndexOf(inner, values[0], best, size);
+               SmallVector<Value> next{inner.create<tensor::InsertOp>(
+                   inner.f32(std::numeric_limits<double>::quiet_NaN()),
+                   values[0], ValueRange{inner.toIndex(index)})};
+               llvm::append_range(
+                   next, pick(inner, number, index, values.drop_front()));
+               return next;
+             });
   results.erase(results.begin());
   return results;
 }
@@ -181,8 +181,7 @@ private:
                 inner.getF32Type(),
                 [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
                   Value at = s.create<arith::IndexCastOp>(
-                      s.getI32Type(),
-                      s.create<linalg::IndexOp>(0).getResult());
+                      s.getI32Type(), s.create<linalg::IndexOp>(0).getResult());
                   Value isBest = s.create<arith::CmpIOp>(
                       arith::CmpIPredicate::eq, at, index);
                   return s.create<arith::SelectOp>(isBest, lowest, v[0]);
@@ -192,15 +191,14 @@ private:
           return {inner.create<tensor::InsertOp>(rank, carried[0],
                                                  ValueRange{group})};
         })[0];
-    Value shut =
-        b.filled({b.getIndexAttr(experts)}, b.f32(-infinity));
+    Value shut = b.filled({b.getIndexAttr(experts)}, b.f32(-infinity));
     return pickLargest(
         b, ranks, op.getTopkGroup(), {shut},
         [&](RowBuilder &inner, Value, Value index,
             ValueRange carried) -> SmallVector<Value> {
           Value group = inner.toIndex(index);
-          Value begin = inner.create<arith::MulIOp>(group,
-                                                    inner.index(groupSize));
+          Value begin =
+              inner.create<arith::MulIOp>(group, inner.index(groupSize));
           SmallVector<OpFoldResult> offset{begin}, one{inner.getIndexAttr(1)};
           SmallVector<OpFoldResult> size{inner.getIndexAttr(groupSize)};
           return {inner.create<tensor::InsertSliceOp>(
@@ -213,22 +211,22 @@ private:
   static SmallVector<Value> chooseExperts(RowBuilder &b,
                                           transformer::RouteOp op, Value scores,
                                           Value choice, ValueRange outs) {
-    SmallVector<Value> chosen = pickLargest(
-        b, choice, op.getTopK(), outs,
-        [&](RowBuilder &inner, Value number, Value index,
-            ValueRange carried) -> SmallVector<Value> {
-          Value score = inner.create<tensor::ExtractOp>(
-              scores, ValueRange{inner.toIndex(index)});
-          return {inner.create<tensor::InsertOp>(index, carried[0],
-                                                 ValueRange{number}),
-                  inner.create<tensor::InsertOp>(score, carried[1],
-                                                 ValueRange{number})};
-        });
+    SmallVector<Value> chosen =
+        pickLargest(b, choice, op.getTopK(), outs,
+                    [&](RowBuilder &inner, Value number, Value index,
+                        ValueRange carried) -> SmallVector<Value> {
+                      Value score = inner.create<tensor::ExtractOp>(
+                          scores, ValueRange{inner.toIndex(index)});
+                      return {inner.create<tensor::InsertOp>(
+                                  index, carried[0], ValueRange{number}),
+                              inner.create<tensor::InsertOp>(
+                                  score, carried[1], ValueRange{number})};
+                    });
     bool normalize = op.getNormalize() && op.getTopK() > 1;
     // Softmax-scored routers scale only what they do not normalise.
     bool scale = op.getMethod() == TopkMethod::noaux_tc || !normalize;
-    Value factor = b.f32(
-        scale ? op.getRoutedScalingFactor().convertToDouble() : 1.0);
+    Value factor =
+        b.f32(scale ? op.getRoutedScalingFactor().convertToDouble() : 1.0);
     Value divisor = b.f32(1.0);
     if (normalize) {
       Value sum = reduceRow(b, chosen[1], b.f32(0.0),
@@ -237,12 +235,12 @@ private:
                             });
       divisor = b.create<arith::AddFOp>(sum, b.f32(1e-20));
     }
-    chosen[1] = b.compute(
-        1, {b.plain(chosen[1])}, b.plain(outs[1]),
-        [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-          Value weight = s.create<arith::DivFOp>(v[0], divisor);
-          return s.create<arith::MulFOp>(weight, factor);
-        });
+    chosen[1] = b.compute(1, {b.plain(chosen[1])}, b.plain(outs[1]),
+                          [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
+                            Value weight =
+                                s.create<arith::DivFOp>(v[0], divisor);
+                            return s.create<arith::MulFOp>(weight, factor);
+                          });
     return chosen;
   }
 };

@@ -95,13 +95,12 @@ Value RowBuilder::compute(unsigned numDims, ArrayRef<Access> inputs, Access out,
       [&](OpBuilder &nested, Location loc, ValueRange arguments) {
         ImplicitLocOpBuilder b(loc, nested);
         SmallVector<Value> values;
-        for (Value argument :
-             reduces ? arguments : arguments.drop_back()) {
+        for (Value argument : reduces ? arguments : arguments.drop_back()) {
           auto type = dyn_cast<FloatType>(argument.getType());
-          values.push_back(type && type.getWidth() < 32
-                               ? b.create<arith::ExtFOp>(b.getF32Type(),
-                                                         argument)
-                               : argument);
+          values.push_back(
+              type && type.getWidth() < 32
+                  ? b.create<arith::ExtFOp>(b.getF32Type(), argument)
+                  : argument);
         }
         Value result = body(b, values);
         Type element = getElementTypeOrSelf(out.tensor);
@@ -133,10 +132,9 @@ Value RowBuilder::convert(Value tensor, Type element) {
     return tensor;
   Value rows =
       type.getRank() > 0 ? createOrFold<tensor::DimOp>(tensor, 0) : Value();
-  return map({plain(tensor)}, sizesOf(type, rows), element,
-             [](ImplicitLocOpBuilder &, ValueRange values) {
-               return values[0];
-             });
+  return map(
+      {plain(tensor)}, sizesOf(type, rows), element,
+      [](ImplicitLocOpBuilder &, ValueRange values) { return values[0]; });
 }
 
 /// Offsets, sizes and strides of row `position` of a tensor.

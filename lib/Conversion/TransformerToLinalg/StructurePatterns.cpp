@@ -33,8 +33,8 @@ struct LowerWeight : OpConversionPattern<transformer::WeightOp> {
     Value slot = b.index(options.layout->getSlot(op.getParameter()));
     if (Value layer = adaptor.getLayer()) {
       int64_t experts = parameter.getExperts().value_or(1);
-      Value number = b.create<arith::SubIOp>(
-          layer, b.index(*parameter.getLayerBegin()));
+      Value number =
+          b.create<arith::SubIOp>(layer, b.index(*parameter.getLayerBegin()));
       slot = b.create<arith::AddIOp>(
           slot, b.create<arith::MulIOp>(number, b.index(experts)).getResult());
     }
@@ -51,8 +51,8 @@ struct LowerWeight : OpConversionPattern<transformer::WeightOp> {
     };
     SmallVector<Value> parts;
     if (auto type = dyn_cast<transformer::BlockScaledType>(op.getType())) {
-      parts.push_back(read(type.getShape(), type.getPayload(),
-                           rt::WeightPart::payload));
+      parts.push_back(
+          read(type.getShape(), type.getPayload(), rt::WeightPart::payload));
       parts.push_back(
           read(type.getScaleShape(), type.getScale(), rt::WeightPart::scales));
     } else {
@@ -94,10 +94,9 @@ struct LowerEmbedding : OpConversionPattern<transformer::EmbeddingOp> {
   matchAndRewrite(transformer::EmbeddingOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     RowBuilder b(op, rewriter);
-    rewriter.replaceOp(op,
-                       gather(b, adaptor.getTable(), adaptor.getIds(),
-                              b.getExtent(rt::Extent::num_tokens),
-                              getElementTypeOrSelf(op.getType())));
+    rewriter.replaceOp(op, gather(b, adaptor.getTable(), adaptor.getIds(),
+                                  b.getExtent(rt::Extent::num_tokens),
+                                  getElementTypeOrSelf(op.getType())));
     return success();
   }
 };
@@ -109,10 +108,9 @@ struct LowerGatherRows : OpConversionPattern<transformer::GatherRowsOp> {
   matchAndRewrite(transformer::GatherRowsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     RowBuilder b(op, rewriter);
-    rewriter.replaceOp(op,
-                       gather(b, adaptor.getX(), adaptor.getRows(),
-                              b.getExtent(rt::Extent::num_logits),
-                              getElementTypeOrSelf(op.getType())));
+    rewriter.replaceOp(op, gather(b, adaptor.getX(), adaptor.getRows(),
+                                  b.getExtent(rt::Extent::num_logits),
+                                  getElementTypeOrSelf(op.getType())));
     return success();
   }
 };
@@ -132,16 +130,14 @@ struct LowerTap : OpConversionPattern<transformer::TapOp> {
     Value tokens = b.getExtent(rt::Extent::num_tokens);
     Value offset = b.index(place.offset);
     if (auto layers = op->getParentOfType<scf::ForOp>(); adaptor.getLayer()) {
-      Value number = b.create<arith::SubIOp>(adaptor.getLayer(),
-                                             layers.getLowerBound());
-      Value behind =
-          b.create<arith::MulIOp>(number, b.index(place.stride));
+      Value number =
+          b.create<arith::SubIOp>(adaptor.getLayer(), layers.getLowerBound());
+      Value behind = b.create<arith::MulIOp>(number, b.index(place.stride));
       offset = b.create<arith::AddIOp>(offset, behind);
     }
     offset = b.create<arith::MulIOp>(offset, tokens);
-    Type element =
-        type.getElementType().isInteger(32) ? type.getElementType()
-                                            : Type(b.getF32Type());
+    Type element = type.getElementType().isInteger(32) ? type.getElementType()
+                                                       : Type(b.getF32Type());
     Value target = b.create<rt::BufferOp>(
         MemRefType::get(type.getShape(), element), b.getStep(),
         rt::Buffer::taps, offset, ValueRange{tokens});
@@ -179,17 +175,17 @@ struct LowerLayers : OpConversionPattern<transformer::LayersOp> {
     SmallVector<Value> inits;
     for (ValueRange values : adaptor.getInits())
       llvm::append_range(inits, values);
-    auto loop = b.create<scf::ForOp>(b.index(op.getLayerBegin()),
-                                     b.index(op.getLayerEnd()), b.index(1),
-                                     inits);
+    auto loop =
+        b.create<scf::ForOp>(b.index(op.getLayerBegin()),
+                             b.index(op.getLayerEnd()), b.index(1), inits);
     Block *body = &op.getBody().front();
     TypeConverter::SignatureConversion signature(body->getNumArguments());
     if (failed(getTypeConverter()->convertSignatureArgs(
             body->getArgumentTypes(), signature)))
       return rewriter.notifyMatchFailure(op, "carries a type without a form "
                                              "on the linalg level");
-    body = rewriter.applySignatureConversion(body, signature,
-                                             getTypeConverter());
+    body =
+        rewriter.applySignatureConversion(body, signature, getTypeConverter());
     rewriter.eraseBlock(loop.getBody());
     rewriter.inlineRegionBefore(op.getBody(), loop.getRegion(),
                                 loop.getRegion().end());
@@ -219,8 +215,7 @@ struct LowerYield : OpConversionPattern<transformer::YieldOp> {
     SmallVector<Value> values;
     for (ValueRange operand : adaptor.getOperands())
       llvm::append_range(values, operand);
-    for (auto [value, place] :
-         llvm::zip(values, loop.getRegionIterArgs()))
+    for (auto [value, place] : llvm::zip(values, loop.getRegionIterArgs()))
       value = b.create<bufferization::MaterializeInDestinationOp>(value, place)
                   .getResult();
     rewriter.replaceOpWithNewOp<scf::YieldOp>(op, values);

@@ -55,8 +55,8 @@ struct CompiledModule {
   std::unique_ptr<llvm::TargetMachine> machine;
 };
 
-std::unique_ptr<llvm::TargetMachine>
-createMachine(Location location, const CPUVariant &variant) {
+std::unique_ptr<llvm::TargetMachine> createMachine(Location location,
+                                                   const CPUVariant &variant) {
   static bool initialized = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -110,7 +110,8 @@ LogicalResult compile(ModuleOp source, const CPUVariant &variant,
         return function.getName().starts_with("moec_step");
       });
   if (!hasStep)
-    return source.emitError("expects a function @moec_step in the LLVM dialect");
+    return source.emitError(
+        "expects a function @moec_step in the LLVM dialect");
   // Other dialects' symbols (parameters) have said what they had to say.
   OwningOpRef<ModuleOp> code = cast<ModuleOp>(source->clone());
   for (Operation &op : llvm::make_early_inc_range(code->getOps()))

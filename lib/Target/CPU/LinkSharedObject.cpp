@@ -7,8 +7,8 @@
 
 #include "moec/Target/CPU.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "lld/Common/Driver.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,10 +18,9 @@ LLD_HAS_DRIVER(elf)
 using namespace mlir;
 using namespace moec;
 
-LogicalResult
-moec::linkSharedObject(Location location,
-                       ArrayRef<SmallVector<char, 0>> objects,
-                       StringRef path) {
+LogicalResult moec::linkSharedObject(Location location,
+                                     ArrayRef<SmallVector<char, 0>> objects,
+                                     StringRef path) {
   SmallVector<SmallString<128>> files;
   llvm::scope_exit cleanUp([&] {
     for (StringRef file : files)
@@ -30,8 +29,8 @@ moec::linkSharedObject(Location location,
   for (const SmallVector<char, 0> &object : objects) {
     int descriptor;
     SmallString<128> file;
-    if (std::error_code error = llvm::sys::fs::createTemporaryFile(
-            "moec", "o", descriptor, file))
+    if (std::error_code error =
+            llvm::sys::fs::createTemporaryFile("moec", "o", descriptor, file))
       return emitError(location, "cannot create a temporary object file: ")
              << error.message();
     files.push_back(file);
@@ -46,16 +45,15 @@ moec::linkSharedObject(Location location,
   }
 
   std::string output = path.str();
-  SmallVector<const char *> arguments{"ld.lld", "-shared",    "--hash-style=gnu",
-                                      "-z",     "defs",       "-z",
-                                      "now",    "--build-id", "-o",
-                                      output.c_str()};
+  SmallVector<const char *> arguments{
+      "ld.lld", "-shared", "--hash-style=gnu", "-z", "defs",
+      "-z",     "now",     "--build-id",       "-o", output.c_str()};
   for (SmallString<128> &file : files)
     arguments.push_back(file.c_str());
   std::string messages;
   llvm::raw_string_ostream out(messages);
-  lld::Result result = lld::lldMain(arguments, out, out,
-                                    {{lld::Gnu, &lld::elf::link}});
+  lld::Result result =
+      lld::lldMain(arguments, out, out, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
     return emitError(location, "cannot link ") << path << ": " << messages;
   return success();

@@ -130,10 +130,10 @@ void moec_weights_close(moec_weights *weights);
 typedef struct moec_context_options {
   const moec_artifact *artifact;
   const moec_weights *weights;
-  const char *variant;    ///< code variant, or null: the best of this CPU
-  void *cache;            ///< cache_pages * plan.cache_bytes_per_page bytes
+  const char *variant; ///< code variant, or null: the best of this CPU
+  void *cache;         ///< cache_pages * plan.cache_bytes_per_page bytes
   int64_t cache_pages;
-  void *workspace;        ///< 64-byte aligned
+  void *workspace; ///< 64-byte aligned
   int64_t workspace_bytes;
   const moec_parallel *parallel; ///< null: one thread, the caller's
 } moec_context_options;
