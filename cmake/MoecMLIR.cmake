@@ -18,9 +18,11 @@ target_include_directories(moec_mlir SYSTEM INTERFACE
 target_include_directories(moec_mlir INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}
   ${PROJECT_BINARY_DIR}/include ${PROJECT_BINARY_DIR})
-# LLVM's style: no exceptions, no RTTI.
+# LLVM's style: no exceptions, no RTTI. Without a time in it, a precompiled
+# header is the same for ccache each time it is built.
 target_compile_options(moec_mlir INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>
+  "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 target_link_libraries(moec_mlir INTERFACE moec_options MLIR LLVM)
 
 # The headers that every compiler source includes, compiled once.

@@ -7,6 +7,7 @@
 
 #include "moec/Artifact/Manifest.h"
 
+#include "dialects/Runtime/RuntimeOps.h"
 #include "mlir/IR/Builders.h"
 #include "moec/Conversion/StepLayout.h"
 #include "moec/manifest.h"
@@ -238,6 +239,34 @@ static Json describeGeneration(DictionaryAttr model) {
   return entry;
 }
 
+/// The manifest speaks of buffers that the runtime allocates; they must be
+/// those that the code uses, even if the IR was changed by hand.
+static LogicalResult checkAgainstCode(ModuleOp module, int64_t vocabSize,
+                                      transformer::LatentCacheType cache,
+                                      int64_t pageSize) {
+  WalkResult result = module.walk([&](rt::BufferOp buffer) {
+    auto type = cast<MemRefType>(buffer.getMemref().getType());
+    if (buffer.getBuffer() == rt::Buffer::logits &&
+        type.getShape() != ArrayRef<int64_t>{ShapedType::kDynamic, vocabSize}) {
+      buffer.emitError("expects logits of the model's vocab_size ")
+          << vocabSize << ", found " << type;
+      return WalkResult::interrupt();
+    }
+    int64_t shape[] = {cache.getLayers(), ShapedType::kDynamic, pageSize,
+                       cache.getKvLoraRank() + cache.getQkRopeHeadDim()};
+    if (buffer.getBuffer() == rt::Buffer::cache &&
+        (type.getShape() != ArrayRef<int64_t>(shape) ||
+         type.getElementType() != cache.getElementType())) {
+      buffer.emitError("expects the cache of ")
+          << cacheAttr << ' ' << cache << " in pages of " << pageSize
+          << " tokens, found " << type;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult moec::writeManifest(ModuleOp module,
                                   const ArtifactContents &contents,
                                   StringRef folder) {
@@ -256,11 +285,23 @@ LogicalResult moec::writeManifest(ModuleOp module,
         "qk_rope_head_dim", "n_routed_experts", "num_experts_per_tok"})
     if (!model.getAs<IntegerAttr>(key))
       return module.emitError("expects an integer ")
-             << key << " in " << modelAttr << ", found " << model.get(key);
+             << key << " in " << modelAttr;
   for (const char *key : {"name", "model_type", "activations"})
     if (!model.getAs<StringAttr>(key))
       return module.emitError("expects a string ")
-             << key << " in " << modelAttr << ", found " << model.get(key);
+             << key << " in " << modelAttr;
+  auto attention = module->getAttrOfType<StringAttr>(attentionAttr);
+  auto pageSize = module->getAttrOfType<IntegerAttr>(pageSizeAttr);
+  if (!attention || !pageSize)
+    return module.emitError("expects the module attributes ")
+           << attentionAttr << " and " << pageSizeAttr
+           << ", which the lowering to linalg writes";
+  auto cache = cast<transformer::LatentCacheType>(
+      module->getAttrOfType<TypeAttr>(cacheAttr).getValue());
+  if (failed(checkAgainstCode(module,
+                              model.getAs<IntegerAttr>("vocab_size").getInt(),
+                              cache, pageSize.getInt())))
+    return failure();
   FailureOr<Json> files = describeFiles(module, contents.files, folder);
   if (failed(files))
     return failure();
@@ -272,7 +313,7 @@ LogicalResult moec::writeManifest(ModuleOp module,
   manifest["producer"] = "moec " MOEC_VERSION;
   manifest["target"] = "cpu";
   manifest["activations"] = model.getAs<StringAttr>("activations").str();
-  manifest["attention"] = contents.attention;
+  manifest["attention"] = attention.str();
   manifest["model"] = describeModel(model);
   manifest["code"] = describeCode(contents);
   manifest["parameters"] = Json::array();
@@ -282,12 +323,10 @@ LogicalResult moec::writeManifest(ModuleOp module,
   manifest["num_slots"] = layout.getNumSlots();
   Attribute leftOut = model.get("left_out");
   manifest["left_out"] = leftOut ? toJson(leftOut) : Json::array();
-  auto cache = cast<transformer::LatentCacheType>(
-      module->getAttrOfType<TypeAttr>(cacheAttr).getValue());
   manifest["cache"] = {
       {"dtype", getDtypeName(cache.getElementType())},
       {"layers", cache.getLayers()},
-      {"page_size", contents.pageSize},
+      {"page_size", pageSize.getInt()},
       {"width", cache.getKvLoraRank() + cache.getQkRopeHeadDim()},
       {"bytes_per_token", plan->cacheBytesPerToken}};
   manifest["workspace"] = {{"bytes_fixed", plan->workspaceBytesFixed},

@@ -15,7 +15,9 @@
 #include "moec/Import/Import.h"
 #include "moec/Import/ModelConfig.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <thread>
 
@@ -36,6 +38,11 @@ FailureOr<OwningOpRef<ModuleOp>> Compiler::readInput() {
     // The IR may have been changed by hand since it was printed.
     if (*options.from == Level::transformer)
       annotateForManifest(*module);
+    auto level = (*module)->getAttrOfType<StringAttr>(levelAttr);
+    if (level && level.getValue() != stringifyLevel(*options.from))
+      return emitError((*module)->getLoc(), "this is IR of the level ")
+             << level.getValue() << ", --from says "
+             << stringifyLevel(*options.from);
     return module;
   }
   options.progress("importing " + options.input);
@@ -106,6 +113,16 @@ LogicalResult Compiler::lower(ModuleOp module, Level from, Level to,
                                               : std::string()));
     if (failed(runPasses(module, target, variant)))
       return failure();
+    Builder b(context);
+    module->setAttr(levelAttr, b.getStringAttr(stringifyLevel(target)));
+    if (target == Level::linalg) {
+      module->setAttr(attentionAttr,
+                      b.getStringAttr(options.lowering.expandedAttention
+                                          ? "expanded"
+                                          : "absorbed"));
+      module->setAttr(pageSizeAttr,
+                      b.getI64IntegerAttr(options.lowering.pageSize));
+    }
     saveLevel(module, target, variant);
   }
   return success();
@@ -138,8 +155,7 @@ static LogicalResult renameStep(ModuleOp module, const CPUVariant &variant) {
   return symbols.rename(step, variant.entry);
 }
 
-LogicalResult Compiler::compileVariants(ModuleOp module, Level level,
-                                        StringRef folder) {
+FailureOr<std::string> Compiler::compileVariants(ModuleOp module, Level level) {
   SmallVector<OwningOpRef<ModuleOp>> modules;
   for (const CPUVariant *variant : options.variants) {
     modules.push_back(cast<ModuleOp>(module->clone()));
@@ -176,9 +192,27 @@ LogicalResult Compiler::compileVariants(ModuleOp module, Level level,
         return failure();
       savedIR[(variant->name + "/code.s").str()] = *text;
     }
-  SmallString<128> path(folder);
-  llvm::sys::path::append(path, "code.so");
-  return linkSharedObject(module.getLoc(), objects, path);
+  return linkInMemory(module.getLoc(), objects);
+}
+
+/// The shared object of the object files, which lld can only write as a file.
+FailureOr<std::string>
+Compiler::linkInMemory(Location location,
+                       ArrayRef<SmallVector<char, 0>> objects) {
+  SmallString<128> file;
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("moec", "so", file))
+    return emitError(location, "cannot create a temporary file: ")
+           << error.message();
+  llvm::sys::RemoveFileOnSignal(file);
+  llvm::FileRemover remover(file);
+  if (failed(linkSharedObject(location, objects, file)))
+    return failure();
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer)
+    return emitError(location, "cannot read ")
+           << file << ": " << buffer.getError().message();
+  return (*buffer)->getBuffer().str();
 }
 
 LogicalResult Compiler::copyModelFiles(ModuleOp module, StringRef folder,
@@ -207,9 +241,21 @@ LogicalResult Compiler::copyModelFiles(ModuleOp module, StringRef folder,
   return success();
 }
 
-LogicalResult Compiler::writeInto(StringRef folder, MemoryPlan &plan) {
+FailureOr<MemoryPlan> Compiler::compileArtifact(StringRef output) {
+  // Translations are registered before the threads that need them.
+  DialectRegistry registry;
+  registerAllToLLVMIRTranslations(registry);
+  context->appendDialectRegistry(registry);
   FailureOr<OwningOpRef<ModuleOp>> module = readInput();
   if (failed(module))
+    return failure();
+  // The folder is refused before the work, if at all, and made after it, so
+  // that an interrupted compile leaves nothing. It has no text to show in a
+  // diagnostic.
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer("", output),
+                             llvm::SMLoc());
+  OutputFolder folder(FileLineColLoc::get(context, output, 1, 1), output);
+  if (failed(folder.check()))
     return failure();
   Level level = options.from.value_or(Level::transformer);
   if (level > Level::bufferized)
@@ -221,37 +267,28 @@ LogicalResult Compiler::writeInto(StringRef folder, MemoryPlan &plan) {
   if (failed(
           lower(**module, level, Level::bufferized, *options.variants.front())))
     return failure();
-  FailureOr<MemoryPlan> found = getMemoryPlan(**module);
-  if (failed(found) ||
-      failed(compileVariants(**module, Level::bufferized, folder)))
+  FailureOr<MemoryPlan> plan = getMemoryPlan(**module);
+  if (failed(plan))
     return failure();
-  plan = *found;
-
-  ArtifactContents contents;
-  contents.variants = options.variants;
-  contents.attention =
-      options.lowering.expandedAttention ? "expanded" : "absorbed";
-  contents.pageSize = options.lowering.pageSize;
-  contents.files.push_back("code.so");
-  if (failed(copyModelFiles(**module, folder, contents)))
-    return failure();
-  for (auto &[name, text] : savedIR)
-    if (failed(writeTextFile((*module)->getLoc(), folder, "ir/" + name.str(),
-                             text)))
-      return failure();
-  return writeManifest(**module, contents, folder);
-}
-
-FailureOr<MemoryPlan> Compiler::compileArtifact(StringRef output) {
-  // Translations are registered before the threads that need them.
-  DialectRegistry registry;
-  registerAllToLLVMIRTranslations(registry);
-  context->appendDialectRegistry(registry);
-  Location location = FileLineColLoc::get(context, output, 1, 1);
-  OutputFolder folder(location, output);
-  MemoryPlan plan;
-  if (failed(folder.create()) || failed(writeInto(folder.getPath(), plan)) ||
+  FailureOr<std::string> code = compileVariants(**module, Level::bufferized);
+  if (failed(code) || failed(folder.create()) ||
+      failed(writeInto(folder.getPath(), **module, *code)) ||
       failed(folder.commit()))
     return failure();
   return plan;
+}
+
+LogicalResult Compiler::writeInto(StringRef folder, ModuleOp module,
+                                  StringRef code) {
+  ArtifactContents contents;
+  contents.variants = options.variants;
+  contents.files.push_back("code.so");
+  Location location = module.getLoc();
+  if (failed(writeTextFile(location, folder, "code.so", code)) ||
+      failed(copyModelFiles(module, folder, contents)))
+    return failure();
+  for (auto &[name, text] : savedIR)
+    if (failed(writeTextFile(location, folder, "ir/" + name.str(), text)))
+      return failure();
+  return writeManifest(module, contents, folder);
 }

@@ -10,8 +10,9 @@
 
 #include "moec/manifest.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -31,15 +32,53 @@ OutputFolder::~OutputFolder() {
     fs::remove_directories(temporary);
 }
 
-LogicalResult OutputFolder::create() {
-  if (fs::exists(output)) {
-    SmallString<128> manifest(output);
-    path::append(manifest, manifestFileName);
-    if (!fs::exists(manifest))
-      return emitError(location)
-             << output << " exists and is no artifact (it has no "
-             << manifestFileName << "); it is left as it is";
+/// Whether the file is the manifest of an artifact.
+static bool isManifest(StringRef file) {
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer)
+    return false;
+  llvm::Expected<llvm::json::Value> json =
+      llvm::json::parse((*buffer)->getBuffer());
+  if (!json) {
+    llvm::consumeError(json.takeError());
+    return false;
   }
+  const llvm::json::Object *object = json->getAsObject();
+  return object && object->getString("format") == StringRef(manifestFormat);
+}
+
+LogicalResult OutputFolder::check() {
+  fs::file_status status;
+  if (fs::status(output, status, /*follow=*/false))
+    return success(); // there is nothing
+  if (fs::is_symlink_file(status))
+    return emitError(location)
+           << output << " is a symbolic link; expected a folder or nothing";
+  SmallString<128> manifest(output);
+  path::append(manifest, manifestFileName);
+  if (!fs::is_directory(status) || !isManifest(manifest))
+    return emitError(location)
+           << output << " exists and is no artifact; it is left as it is";
+  // Whatever else somebody put there would be lost.
+  static constexpr StringLiteral known[] = {manifestFileName,
+                                            "code.so",
+                                            "ir",
+                                            "tiktoken.model",
+                                            "tokenizer.json",
+                                            "tokenizer_config.json",
+                                            "generation_config.json",
+                                            "chat_template.jinja"};
+  std::error_code error;
+  for (fs::directory_iterator entry(output, error), end; entry != end && !error;
+       entry.increment(error))
+    if (!llvm::is_contained(known, path::filename(entry->path())))
+      return emitError(location)
+             << output << " holds " << path::filename(entry->path())
+             << ", which is no part of an artifact; it is left as it is";
+  return success();
+}
+
+LogicalResult OutputFolder::create() {
   // Beside the output, so that it can be renamed: relative prefixes would be
   // taken as relative to the system's folder for temporary files.
   SmallString<128> prefix(output);
@@ -57,14 +96,24 @@ LogicalResult OutputFolder::create() {
 }
 
 LogicalResult OutputFolder::commit() {
-  if (fs::exists(output))
-    if (std::error_code error = fs::remove_directories(output, false))
+  // The old artifact steps aside until the new one is in place.
+  SmallString<128> aside;
+  if (fs::exists(output)) {
+    aside = temporary;
+    aside += ".old";
+    if (std::error_code error = fs::rename(output, aside))
       return emitError(location)
              << "cannot replace " << output << ": " << error.message();
-  if (std::error_code error = fs::rename(temporary, output))
+  }
+  if (std::error_code error = fs::rename(temporary, output)) {
+    if (!aside.empty())
+      fs::rename(aside, output);
     return emitError(location) << "cannot rename " << temporary << " to "
                                << output << ": " << error.message();
+  }
   temporary.clear();
+  if (!aside.empty())
+    fs::remove_directories(aside);
   return success();
 }
 

@@ -21,8 +21,10 @@ public:
   OutputFolder(mlir::Location location, llvm::StringRef output);
   ~OutputFolder();
 
-  /// Creates the temporary folder. Refuses an output that exists and is no
-  /// artifact: it would be deleted.
+  /// Refuses an output that exists and is anything but an artifact: it would be
+  /// replaced.
+  mlir::LogicalResult check();
+  /// Creates the temporary folder.
   mlir::LogicalResult create();
   /// Puts the folder into its final place.
   mlir::LogicalResult commit();

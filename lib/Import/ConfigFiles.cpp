@@ -32,6 +32,10 @@ public:
 
   FailureOr<llvm::MemoryBufferRef> open(StringRef file) {
     auto error = [&] {
+      // An empty text under the file's name: the diagnostic handler would open
+      // the file itself to show the line.
+      sources->AddNewSourceBuffer(MemoryBuffer::getMemBuffer("", file),
+                                  llvm::SMLoc());
       return mlir::emitError(mlir::FileLineColLoc::get(context, file, 1, 1));
     };
     fs::file_status status;

@@ -3,11 +3,14 @@ nothing left behind. The readers' own tables (test/Import, test/Runtime) have ma
 more cases; these go through the programs."""
 import json
 import shutil
+import signal
 import struct
+import subprocess
+import time
 
 import pytest
 
-from conftest import CONFIGS, TINY, run
+from conftest import BUILD, CONFIGS, TINY, run
 
 CONFIG = (TINY / "config.json").read_text(encoding="utf-8")
 
@@ -274,26 +277,114 @@ def test_the_context_fills_up(compiled):
     ["moec", "compile", TINY], ["moec", "compile", TINY, "-o", "x", "--target=tpu"],
     ["moec", "compile", TINY, "-o", "x", "--activations=int3"],
     ["moec", "compile", TINY, "--emit=ptx"],
+    ["moec", "compile", TINY, "-o", "x", "--page-size=1"],
+    ["moec", "compile", "x.mlir", "-o", "x", "--from=linalg", "--taps"],
+    ["moec", "compile", "x.mlir", "-o", "x", "--from=linalg", "--page-size=16"],
     ["moec-run"], ["moec-run", "generate"], ["moec-run", "generate", "x", "--bogus"],
 ], ids=lambda command: " ".join(str(word) for word in command[:4]))
 def test_usage(command):
     assert run(*command).returncode == 2
 
 
-def test_an_output_that_is_no_artifact_is_left_alone(tmp_path):
+@pytest.mark.parametrize("manifest", [None, '{"manifest_version": 3}'])
+def test_an_output_that_is_no_artifact_is_left_alone(tmp_path, manifest):
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "file").write_text("data")
+    if manifest:
+        (precious / "manifest.json").write_text(manifest)
     result = run("moec", "compile", TINY, "-o", precious)
     assert result.returncode == 1
     assert (precious / "file").read_text() == "data"
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
 
 
-def test_an_artifact_is_replaced_whole(tmp_path):
+def test_an_artifact_is_replaced_but_not_what_else_is_there(tmp_path):
     output = tmp_path / "model.moec"
-    assert run("moec", "compile", TINY, "-o", output).returncode == 0
-    (output / "old").write_text("x")
-    assert run("moec", "compile", TINY, "-o", output).returncode == 0
-    assert not (output / "old").exists()
+    assert run("moec", "compile", TINY, "-o", output, "--save-ir").returncode == 0
+    assert run("moec", "compile", TINY, "-o", f"{output}/").returncode == 0
+    assert not (output / "ir").exists()
+    (output / "notes.txt").write_text("x")
+    result = run("moec", "compile", TINY, "-o", output)
+    assert result.returncode == 1 and "notes.txt" in result.stderr
+    assert (output / "notes.txt").exists()
+    link = tmp_path / "link.moec"
+    link.symlink_to(output)
+    assert run("moec", "compile", TINY, "-o", link).returncode == 1
+    assert (output / "code.so").exists()
+
+
+def test_a_relative_output(tmp_path):
+    result = run("moec", "compile", TINY, "-o", "model.moec", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["model.moec"]
+
+
+def test_an_interrupted_compile_leaves_nothing(tmp_path):
+    process = subprocess.Popen([BUILD / "bin" / "moec", "compile", TINY, "-o",
+                                tmp_path / "model.moec"],
+                               stderr=subprocess.DEVNULL)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def edited(tmp_path, level, old, new):
+    """tiny-kimi's IR of a level with a change, and what compiling it gives."""
+    source = tmp_path / f"{level}.mlir"
+    assert run("moec", "compile", TINY, f"--emit={level}", "-o", source,
+               "--quiet").returncode == 0
+    text = source.read_text()
+    assert old in text
+    source.write_text(text.replace(old, new))
+    return run("moec", "compile", source, f"--from={level}", "-o",
+               tmp_path / "edited.moec")
+
+
+@pytest.mark.parametrize("level", ["transformer", "linalg", "bufferized"])
+def test_edited_ir_that_contradicts_its_code(tmp_path, level):
+    result = edited(tmp_path, level, "vocab_size = 2048 : i64",
+                    "vocab_size = 25 : i64")
+    assert result.returncode == 1
+    assert "vocab_size 25" in result.stderr
+    result = edited(tmp_path, level, "num_hidden_layers = 4 : i64",
+                    'num_hidden_layers = "4"')
+    assert result.returncode == 1
+    assert "num_hidden_layers" in result.stderr
+    if level != "transformer":
+        result = edited(tmp_path, level, "moec.page_size = 64 : i64",
+                        "moec.page_size = 16 : i64")
+        assert result.returncode == 1
+        assert "pages of 16" in result.stderr
+
+
+def test_ir_of_another_level(tmp_path):
+    source = tmp_path / "linalg.mlir"
+    run("moec", "compile", TINY, "--emit=linalg", "-o", source, "--quiet")
+    result = run("moec", "compile", source, "--from=bufferized", "-o",
+                 tmp_path / "x.moec")
+    assert result.returncode == 1
+    assert "level linalg" in result.stderr
+
+
+def test_an_empty_value_is_no_other_option(compiled):
+    result = run("moec-run", "generate", compiled(TINY), f"--weights={TINY}",
+                 "--prompt=", "--max-new-tokens=4")
+    assert result.returncode == 1
+    assert "empty" in result.stderr
+
+
+@pytest.mark.parametrize("program, arguments", [
+    ("moec", ["compile", TINY, "--emit=transformer", "--quiet"]),
+    ("moec-run", ["generate", None, f"--weights={TINY}", "--prompt=In",
+                  "--json"]),
+])
+def test_output_that_cannot_be_written(compiled, program, arguments):
+    arguments = [compiled(TINY) if word is None else word for word in arguments]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        result = subprocess.run([BUILD / "bin" / program, *arguments],
+                                stdout=full, stderr=subprocess.PIPE, text=True,
+                                timeout=600)
+    assert result.returncode == 1
+    assert "cannot write the output" in result.stderr

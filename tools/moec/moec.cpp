@@ -171,9 +171,9 @@ std::optional<std::string> readOptions(const CommandLine &line,
   if (line.attention != "absorbed" && line.attention != "expanded")
     return "unknown --attention=" + line.attention +
            "; expected absorbed or expanded";
-  if (line.pageSize < 1 || line.pageSize > 1024)
+  if (line.pageSize < 2 || line.pageSize > 1024)
     return "--page-size=" + std::to_string(line.pageSize) +
-           " is not between 1 and 1024";
+           " is not between 2 and 1024";
   options.input = line.input;
   options.activations = line.activations;
   options.residualF32 = line.activations == "f32" || line.residual == "f32";
@@ -187,6 +187,16 @@ std::optional<std::string> readOptions(const CommandLine &line,
       return "unknown --from=" + line.from +
              "; expected transformer, linalg, "
              "bufferized, vector or llvm";
+    // What the IR was made with stands in it.
+    if (line.activations.getNumOccurrences() > 0 ||
+        line.residual.getNumOccurrences() > 0 || line.taps)
+      return std::string("--activations, --residual and --taps shape the "
+                         "import; they cannot be given with --from");
+    if (options.from != Level::transformer &&
+        (line.attention.getNumOccurrences() > 0 ||
+         line.pageSize.getNumOccurrences() > 0))
+      return std::string("--attention and --page-size shape the lowering to "
+                         "linalg; they cannot be given with a later --from");
   }
   for (const CPUVariant &variant : getCPUVariants())
     if (line.cpus.empty() || llvm::is_contained(line.cpus, variant.name))
@@ -221,7 +231,13 @@ int printLevel(Compiler &compiler, const CommandLine &line,
   progress.end();
   if (line.output.empty()) {
     llvm::outs() << text;
-    return done;
+    llvm::outs().flush();
+    bool failed = llvm::outs().has_error();
+    llvm::outs().clear_error();
+    if (!failed)
+      return done;
+    llvm::errs() << "moec: cannot write the output\n";
+    return wrongInput;
   }
   std::error_code error;
   llvm::raw_fd_ostream out(line.output, error);
@@ -256,6 +272,8 @@ int compile(const CommandLine &line) {
   DialectRegistry registry;
   registerDialects(registry);
   MLIRContext context(registry);
+  // A module is too long to be shown with each error about it.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
   ScopedDiagnosticHandler lineBreaker(&context, [&](Diagnostic &) {

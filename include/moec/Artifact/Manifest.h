@@ -24,13 +24,17 @@ struct MemoryPlan {
 /// What the manifest says that is not in the module.
 struct ArtifactContents {
   llvm::SmallVector<const CPUVariant *> variants;
-  std::string attention; ///< absorbed or expanded
-  int64_t pageSize = 64;
   std::string tokenizer; ///< tiktoken, tokenizer.json, or empty: none
   llvm::SmallVector<std::string> tokenizerFiles;
   /// Files of the folder, whose sizes and hashes the manifest records.
   llvm::SmallVector<std::string> files;
 };
+
+/// Module attributes that say how the code was lowered: the level that it is
+/// on, the form of attention, the tokens per page of the cache.
+inline constexpr llvm::StringLiteral levelAttr = "moec.level";
+inline constexpr llvm::StringLiteral attentionAttr = "moec.attention";
+inline constexpr llvm::StringLiteral pageSizeAttr = "moec.page_size";
 
 /// Records on a module of the transformer level what the manifest needs and
 /// later levels no longer show: the taps and the cache. Call it once, before

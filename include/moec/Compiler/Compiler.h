@@ -54,12 +54,16 @@ private:
                             const CPUVariant &variant);
   mlir::LogicalResult runPasses(mlir::ModuleOp module, Level target,
                                 const CPUVariant &variant);
-  mlir::LogicalResult compileVariants(mlir::ModuleOp module, Level level,
-                                      llvm::StringRef folder);
+  mlir::FailureOr<std::string> compileVariants(mlir::ModuleOp module,
+                                               Level level);
+  mlir::FailureOr<std::string>
+  linkInMemory(mlir::Location location,
+               llvm::ArrayRef<llvm::SmallVector<char, 0>> objects);
   mlir::LogicalResult copyModelFiles(mlir::ModuleOp module,
                                      llvm::StringRef folder,
                                      ArtifactContents &contents);
-  mlir::LogicalResult writeInto(llvm::StringRef folder, MemoryPlan &plan);
+  mlir::LogicalResult writeInto(llvm::StringRef folder, mlir::ModuleOp module,
+                                llvm::StringRef code);
   void saveLevel(mlir::ModuleOp module, Level level, const CPUVariant &variant);
 
   mlir::MLIRContext *context;

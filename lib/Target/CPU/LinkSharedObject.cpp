@@ -11,6 +11,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 LLD_HAS_DRIVER(elf)
@@ -34,6 +35,7 @@ LogicalResult moec::linkSharedObject(Location location,
       return emitError(location, "cannot create a temporary object file: ")
              << error.message();
     files.push_back(file);
+    llvm::sys::RemoveFileOnSignal(file);
     llvm::raw_fd_ostream out(descriptor, /*shouldClose=*/true);
     out.write(object.data(), object.size());
     out.close();
@@ -46,8 +48,10 @@ LogicalResult moec::linkSharedObject(Location location,
 
   std::string output = path.str();
   SmallVector<const char *> arguments{
-      "ld.lld", "-shared", "--hash-style=gnu", "-z", "defs",
-      "-z",     "now",     "--build-id",       "-o", output.c_str()};
+      "ld.lld", "-shared",     "--hash-style=gnu",
+      "-z",     "defs",        "-z",
+      "now",    "--build-id",  "--no-mmap-output-file",
+      "-o",     output.c_str()};
   for (SmallString<128> &file : files)
     arguments.push_back(file.c_str());
   std::string messages;
