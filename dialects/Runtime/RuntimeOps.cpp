@@ -58,6 +58,6 @@ LogicalResult ParallelOp::verifyRegions() {
       !llvm::all_of(body.getArgumentTypes(),
                     [](Type type) { return type.isInteger(64); }))
     return emitOpError("expects the body's arguments to be (i64, i64), found ")
-           << body.getNumArguments() << " arguments";
+           << body.getArgumentTypes();
   return success();
 }

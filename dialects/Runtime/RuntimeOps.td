@@ -51,7 +51,7 @@ def Runtime_WeightPartAttr
 def Runtime_ExtentOp : Runtime_Op<"extent", [Pure]> {
   let summary = "A size of the batch or of the cache";
   let description = [{
-    Example: `%n = rt.extent %step num_tokens`.
+    Example: `%n = rt.extent %step num_tokens : !llvm.ptr`.
   }];
   let arguments = (ins LLVM_AnyPointer:$step, Runtime_ExtentAttr:$extent);
   let results = (outs Index:$size);

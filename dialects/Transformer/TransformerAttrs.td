@@ -31,6 +31,7 @@ def Transformer_YarnAttr : Transformer_Attr<"Yarn", "yarn"> {
                         "::mlir::FloatAttr":$mscale_all_dim,
                         "int64_t":$original_max_position_embeddings);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Transformer_RopeAttr : Transformer_Attr<"Rope", "rope"> {

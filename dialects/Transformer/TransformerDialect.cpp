@@ -129,13 +129,33 @@ LatentCacheType::verify(function_ref<InFlightDiagnostic()> emitError,
 // RopeAttr
 //===----------------------------------------------------------------------===//
 
+LogicalResult YarnAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               FloatAttr factor, FloatAttr betaFast,
+                               FloatAttr betaSlow, FloatAttr mscale,
+                               FloatAttr mscaleAllDim, int64_t length) {
+  for (FloatAttr number : {factor, betaFast, betaSlow, mscale, mscaleAllDim})
+    if (!number.getValue().isFinite())
+      return emitError() << "expects finite numbers, found " << number;
+  if (factor.getValueAsDouble() < 1)
+    return emitError() << "expects factor >= 1, found " << factor;
+  if (betaFast.getValueAsDouble() <= 0 || betaSlow.getValueAsDouble() <= 0)
+    return emitError() << "expects beta_fast and beta_slow above 0, found "
+                       << betaFast << " and " << betaSlow;
+  if (length < 1)
+    return emitError()
+           << "expects original_max_position_embeddings >= 1, found " << length;
+  return success();
+}
+
 LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                FloatAttr theta, int64_t dim, YarnAttr yarn) {
-  if (!(theta.getValueAsDouble() > 1))
+  if (!theta.getValue().isFinite() || !(theta.getValueAsDouble() > 1))
     return emitError() << "expects theta above 1, found "
                        << theta.getValueAsDouble();
-  if (dim < 2 || dim % 2 != 0)
-    return emitError() << "expects an even dim of at least 2, found " << dim;
+  constexpr int64_t maxDim = 65536;
+  if (dim < 2 || dim % 2 != 0 || dim > maxDim)
+    return emitError() << "expects an even dim from 2 to " << maxDim
+                       << ", found " << dim;
   return success();
 }
 

@@ -8,6 +8,7 @@
 #include "dialects/Transformer/TransformerOps.h"
 
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace moec::transformer;
@@ -87,7 +88,31 @@ static LogicalResult verifySize(Operation *op, StringRef what, int64_t found,
          << ")";
 }
 
+/// Rows of features: [rows, D] or [B, T, D].
+static LogicalResult verifyRows(Operation *op, StringRef name, Type type,
+                                size_t maxRank = 3) {
+  ArrayRef<int64_t> shape = getShape(type);
+  if (shape.size() < 2 || shape.size() > maxRank)
+    return op->emitOpError("expects ")
+           << name << " of rank 2 to " << maxRank << ", found " << type;
+  if (ShapedType::isDynamic(shape.back()))
+    return op->emitOpError("expects a static last size of ")
+           << name << ", found " << type;
+  return success();
+}
+
+static LogicalResult verifyFinite(Operation *op, StringRef name,
+                                  const APFloat &value) {
+  if (value.isFinite())
+    return success();
+  return op->emitOpError("expects a finite ")
+         << name << ", found " << value.convertToDouble();
+}
+
 static LogicalResult verifySameRows(Operation *op, Type left, Type right) {
+  if (getShape(left).empty() || getShape(right).empty())
+    return op->emitOpError("expects tensors with a last dimension, found ")
+           << left << " and " << right;
   if (getShape(left).drop_back() == getShape(right).drop_back())
     return success();
   return op->emitOpError("expects equal dimensions before the last, found ")
@@ -106,24 +131,32 @@ LogicalResult ParameterOp::verify() {
     return emitOpError("expects {layer} in the tensor name if and only if a "
                        "layer range is given, found '")
            << getTensorName() << "'";
-  if (getLayerBegin() && !(*getLayerBegin() < *getLayerEnd()))
+  // Larger numbers could not be told apart from damage, and their product with
+  // the experts has to fit 64 bits.
+  constexpr int64_t maxCount = int64_t(1) << 31;
+  int64_t begin = getLayerBegin().value_or(0), end = getLayerEnd().value_or(1);
+  if (begin < 0 || begin >= end || end > maxCount)
     return emitOpError("expects a layer range that is not empty, found [")
-           << *getLayerBegin() << ", " << *getLayerEnd() << ")";
+           << begin << ", " << end << ")";
   if (getTensorName().contains("{expert}") != getExperts().has_value())
     return emitOpError("expects {expert} in the tensor name if and only if a "
                        "number of experts is given, found '")
            << getTensorName() << "'";
-  if (getExperts() && static_cast<int64_t>(*getExperts()) < 1)
-    return emitOpError("expects at least 1 expert, found ") << *getExperts();
+  int64_t experts = getExperts().value_or(1);
+  if (experts < 1 || experts > maxCount)
+    return emitOpError("expects at least 1 expert, found ") << experts;
   bool scaled = isa<BlockScaledType>(getType());
   if (!scaled && !isa<RankedTensorType>(getType()))
     return emitOpError("expects a tensor or a block-scaled type, found ")
            << getType();
-  if (llvm::any_of(getShape(getType()), ShapedType::isDynamic))
+  if (getShape(getType()).empty() ||
+      llvm::any_of(getShape(getType()),
+                   [](int64_t extent) { return extent < 1; }))
     return emitOpError("expects a static shape, found ") << getType();
   if (scaled != getScaleName().has_value())
-    return emitOpError("expects the scales' tensor name if and only if the type "
-                       "is block-scaled, found ")
+    return emitOpError(
+               "expects the scales' tensor name if and only if the type "
+               "is block-scaled, found ")
            << getType();
   if (getWidened() && (scaled || !isF32Tensor(getType())))
     return emitOpError("expects a widened parameter to be a tensor of f32, "
@@ -145,12 +178,33 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (parameter.getType() != getResult().getType())
     return note(emitOpError("expects the parameter's type ")
                 << parameter.getType() << ", found " << getResult().getType());
+  // The layer is the argument of an enclosing transformer.layers; a layer that
+  // the parameter does not have would be another parameter's.
+  auto argument = dyn_cast_or_null<BlockArgument>(getLayer());
+  auto layers = argument
+                    ? dyn_cast<LayersOp>(argument.getOwner()->getParentOp())
+                    : LayersOp();
+  if (layers && parameter.getLayerBegin() &&
+      (layers.getLayerBegin() < *parameter.getLayerBegin() ||
+       layers.getLayerEnd() > *parameter.getLayerEnd()))
+    return note(emitOpError("expects the layers [")
+                << layers.getLayerBegin() << ", " << layers.getLayerEnd()
+                << ") to be in the parameter's range");
+  auto number = dyn_cast_or_null<BlockArgument>(getExpert());
+  auto experts = number ? dyn_cast<ExpertsOp>(number.getOwner()->getParentOp())
+                        : ExpertsOp();
+  if (experts && parameter.getExperts() &&
+      experts.getExperts() > *parameter.getExperts())
+    return note(emitOpError("expects the experts (")
+                << experts.getExperts() << ") to be the parameter's");
   if (parameter.getLayerBegin().has_value() != !!getLayer())
-    return note(emitOpError("expects a layer if and only if the parameter has a "
-                            "range of layers"));
+    return note(
+        emitOpError("expects a layer if and only if the parameter has a "
+                    "range of layers"));
   if (parameter.getExperts().has_value() != !!getExpert())
-    return note(emitOpError("expects an expert if and only if the parameter has "
-                            "experts"));
+    return note(
+        emitOpError("expects an expert if and only if the parameter has "
+                    "experts"));
   return success();
 }
 
@@ -185,6 +239,9 @@ LogicalResult TapOp::verify() {
     return emitOpError("expects {layer} in the name if and only if a layer is "
                        "given, found '")
            << getName() << "'";
+  if ((*this)->getParentOfType<ExpertsOp>())
+    return emitOpError("cannot stand in transformer.experts, whose rows are no "
+                       "tokens of the batch");
   bool inLayers = !!(*this)->getParentOfType<LayersOp>();
   if (inLayers != !!getLayer())
     return emitOpError("expects a layer if and only if it stands in "
@@ -194,7 +251,9 @@ LogicalResult TapOp::verify() {
 
 LogicalResult RmsNormOp::verify() {
   RankedTensorType x = getTensor(getX()), gain = getTensor(getGain());
-  if (failed(verifyRank(*this, "gain", gain, 1, "of rank 1")))
+  if (failed(verifyRank(*this, "gain", gain, 1, "of rank 1")) ||
+      failed(verifyRows(*this, "x", x)) ||
+      failed(verifyFinite(*this, "eps", getEps())))
     return failure();
   if (failed(verifySize(*this, "the gain's size", gain.getDimSize(0),
                         "the last size of x", x.getShape().back())))
@@ -207,6 +266,8 @@ LogicalResult RmsNormOp::verify() {
 
 LogicalResult SplitOp::verify() {
   RankedTensorType x = getTensor(getX());
+  if (failed(verifyRows(*this, "x", x, /*maxRank=*/4)))
+    return failure();
   if (getSizes().size() != getNumResults())
     return emitOpError("expects a result for each of the ")
            << getSizes().size() << " sizes, found " << getNumResults();
@@ -216,19 +277,21 @@ LogicalResult SplitOp::verify() {
       return emitOpError("expects positive sizes, found ") << size;
     auto type = cast<RankedTensorType>(result.getType());
     if (failed(verifySameRows(*this, x, type)) ||
-        failed(verifySize(*this, "a result's last size",
-                          type.getShape().back(), "its size", size)))
+        failed(verifySize(*this, "a result's last size", type.getShape().back(),
+                          "its size", size)))
       return failure();
     if (type.getElementType() != x.getElementType())
       return emitOpError("expects results of ")
              << x.getElementType() << ", found " << type;
-    sum += size;
+    if (llvm::AddOverflow(sum, size, sum))
+      return emitOpError("expects sizes whose sum fits 64 bits");
   }
   return verifySize(*this, "the sum of the sizes", sum, "the last size of x",
                     x.getShape().back());
 }
 
-LogicalResult SplitOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+LogicalResult SplitOp::fold(FoldAdaptor,
+                            SmallVectorImpl<OpFoldResult> &results) {
   if (getNumResults() != 1 || getResult(0).getType() != getX().getType())
     return failure();
   results.push_back(getX());
@@ -244,7 +307,13 @@ static LogicalResult verifyHeads(Operation *op, Type merged, Type split) {
   if (getElementTypeOrSelf(merged) != getElementTypeOrSelf(split))
     return op->emitOpError("expects equal element types, found ")
            << merged << " and " << split;
-  return verifySize(op, "A * D", shape[2] * shape[3], "the merged size",
+  int64_t product = 0;
+  if (ShapedType::isDynamic(shape[2]) || ShapedType::isDynamic(shape[3]) ||
+      ShapedType::isDynamic(getShape(merged)[2]) ||
+      llvm::MulOverflow(shape[2], shape[3], product))
+    return op->emitOpError("expects static sizes of heads, found ")
+           << merged << " and " << split;
+  return verifySize(op, "A * D", product, "the merged size",
                     getShape(merged)[2]);
 }
 
@@ -277,6 +346,8 @@ OpFoldResult MergeHeadsOp::fold(FoldAdaptor) {
 LogicalResult QuantizeOp::verify() {
   RankedTensorType x = getTensor(getX());
   auto result = cast<BlockScaledType>(getType());
+  if (failed(verifyRows(*this, "x", x)))
+    return failure();
   if (x.getShape() != result.getShape())
     return emitOpError("expects the result to have the shape of ")
            << x << ", found " << result;
@@ -292,6 +363,7 @@ LogicalResult LinearOp::verify() {
   ArrayRef<int64_t> w = getShape(getW().getType());
   auto result = cast<RankedTensorType>(getType());
   if (failed(verifyRank(*this, "w", getW().getType(), 2, "[OUT, IN]")) ||
+      failed(verifyRows(*this, "x", getX().getType())) ||
       failed(verifySameRows(*this, getX().getType(), result)))
     return failure();
   if (failed(verifySize(*this, "the last size of x", x.back(),
@@ -305,9 +377,10 @@ LogicalResult LinearOp::verify() {
 // Attention
 //===----------------------------------------------------------------------===//
 
-LogicalResult RopeTableOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location>, RopeTableOp::Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult RopeTableOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location>,
+                                            RopeTableOp::Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   auto positions = cast<RankedTensorType>(adaptor.getPositions().getType());
   SmallVector<int64_t> shape(positions.getShape());
   shape.push_back(adaptor.getRope().getDim() / 2);
@@ -328,8 +401,25 @@ LogicalResult RopeOp::verify() {
                     "half of that of x", x.getShape().back() / 2);
 }
 
+/// The layers that `layer` runs over must be layers of the cache.
+static LogicalResult verifyCacheLayer(Operation *op, Value layer,
+                                      LatentCacheType cache) {
+  auto argument = dyn_cast<BlockArgument>(layer);
+  auto layers = argument
+                    ? dyn_cast<LayersOp>(argument.getOwner()->getParentOp())
+                    : LayersOp();
+  if (!layers ||
+      static_cast<int64_t>(layers.getLayerEnd()) <= cache.getLayers())
+    return success();
+  return op->emitOpError("expects the layers' end (")
+         << layers.getLayerEnd() << ") <= the cache's layers ("
+         << cache.getLayers() << ")";
+}
+
 LogicalResult CacheUpdateOp::verify() {
   auto cache = cast<LatentCacheType>(getCache().getType());
+  if (failed(verifyCacheLayer(*this, getLayer(), cache)))
+    return failure();
   RankedTensorType latent = getTensor(getLatent()),
                    kRope = getTensor(getKRope());
   if (failed(verifyRank(*this, "latent", latent, 3, "[B, T, R]")) ||
@@ -348,12 +438,15 @@ LogicalResult CacheUpdateOp::verify() {
 
 LogicalResult AttentionOp::verify() {
   auto cache = cast<LatentCacheType>(getCache().getType());
+  if (failed(verifyCacheLayer(*this, getLayer(), cache)))
+    return failure();
   RankedTensorType qNope = getTensor(getQNope()), qRope = getTensor(getQRope());
   auto result = cast<RankedTensorType>(getType());
   if (failed(verifyRank(*this, "q_nope", qNope, 4, "[B, T, A, N]")) ||
       failed(verifyRank(*this, "q_rope", qRope, 4, "[B, T, A, P]")) ||
       failed(verifyRank(*this, "the result", result, 4, "[B, T, A, V]")) ||
-      failed(verifyRank(*this, "kv_b", getKvB().getType(), 2, "[A (N + V), R]")))
+      failed(
+          verifyRank(*this, "kv_b", getKvB().getType(), 2, "[A (N + V), R]")))
     return failure();
   int64_t heads = qNope.getDimSize(2);
   ArrayRef<int64_t> kvB = getShape(getKvB().getType());
@@ -367,10 +460,12 @@ LogicalResult AttentionOp::verify() {
                         heads * (qNope.getDimSize(3) + result.getDimSize(3)))))
     return failure();
   if (failed(verifySize(*this, "the columns of kv_b", kvB[1], "kv_lora_rank",
-                        cache.getKvLoraRank())))
+                        cache.getKvLoraRank())) ||
+      failed(verifyFinite(*this, "scale", getScale())))
     return failure();
   if (getQuantizeLatent() && !isa<BlockScaledType>(getKvB().getType()))
-    return emitOpError("expects a block-scaled kv_b with quantize_latent, found ")
+    return emitOpError(
+               "expects a block-scaled kv_b with quantize_latent, found ")
            << getKvB().getType();
   return success();
 }
@@ -386,14 +481,17 @@ LogicalResult RouteOp::inferReturnTypes(MLIRContext *context,
   auto logits = cast<RankedTensorType>(adaptor.getLogits().getType());
   SmallVector<int64_t> shape(logits.getShape());
   shape.back() = adaptor.getTopK();
-  types.push_back(
-      RankedTensorType::get(shape, IntegerType::get(context, 32)));
+  types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 32)));
   types.push_back(RankedTensorType::get(shape, Float32Type::get(context)));
   return success();
 }
 
 LogicalResult RouteOp::verify() {
   RankedTensorType logits = getTensor(getLogits());
+  if (failed(verifyRows(*this, "logits", logits)) ||
+      failed(verifyFinite(*this, "routed_scaling_factor",
+                          getRoutedScalingFactor())))
+    return failure();
   int64_t experts = logits.getShape().back();
   int64_t topK = getTopK(), groups = getNGroup(), topGroups = getTopkGroup();
   if (topK < 1 || topK > experts)
@@ -416,7 +514,8 @@ LogicalResult RouteOp::verify() {
            << groupSize;
   if ((getMethod() == TopkMethod::noaux_tc) != !!getBias())
     return emitOpError("expects a bias if and only if the method is noaux_tc");
-  if (getBias() && getTensor(getBias()).getShape() != ArrayRef<int64_t>{experts})
+  if (getBias() &&
+      getTensor(getBias()).getShape() != ArrayRef<int64_t>{experts})
     return emitOpError("expects a bias for each of the ")
            << experts << " experts, found " << getBias().getType();
   return success();
@@ -424,6 +523,10 @@ LogicalResult RouteOp::verify() {
 
 LogicalResult ExpertsOp::verify() {
   RankedTensorType indices = getTensor(getIndices());
+  if (failed(verifyRank(*this, "x", getX().getType(), 3, "[B, T, H]")) ||
+      failed(verifyRank(*this, "indices", indices, 3, "[B, T, K]")) ||
+      failed(verifySameRows(*this, getX().getType(), indices)))
+    return failure();
   if (static_cast<int64_t>(getExperts()) < 1)
     return emitOpError("expects at least 1 expert, found ") << getExperts();
   if (indices.getShape() != getTensor(getWeights()).getShape())
@@ -434,8 +537,10 @@ LogicalResult ExpertsOp::verify() {
 
 LogicalResult ExpertsOp::verifyRegions() {
   RankedTensorType x = getTensor(getX());
-  auto rows = RankedTensorType::get(
-      {ShapedType::kDynamic, x.getShape().back()}, x.getElementType());
+  if (x.getRank() == 0)
+    return success(); // verify() says so.
+  auto rows = RankedTensorType::get({ShapedType::kDynamic, x.getShape().back()},
+                                    x.getElementType());
   Block &body = getBody().front();
   if (body.getNumArguments() != 2 || body.getArgument(0).getType() != rows ||
       !body.getArgument(1).getType().isIndex())
@@ -452,6 +557,8 @@ LogicalResult ExpertsOp::verifyRegions() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult LayersOp::verify() {
+  if ((*this)->getParentOfType<LayersOp>())
+    return emitOpError("cannot stand in another transformer.layers");
   if (static_cast<int64_t>(getLayerBegin()) < 0 ||
       getLayerEnd() < getLayerBegin())
     return emitOpError("expects a range of layers, found [")
@@ -466,8 +573,9 @@ LogicalResult LayersOp::verifyRegions() {
   Block &body = getBody().front();
   if (body.getNumArguments() != getInits().size() + 1 ||
       !body.getArgument(0).getType().isIndex())
-    return emitOpError("expects the body's arguments to be the layer (index) and "
-                       "the carried values");
+    return emitOpError(
+        "expects the body's arguments to be the layer (index) and "
+        "the carried values");
   if (TypeRange(body.getArgumentTypes()).drop_front() != getInits().getTypes())
     return emitOpError("expects the body's arguments to have the types of the "
                        "initial values");
@@ -478,7 +586,8 @@ LogicalResult LayersOp::verifyRegions() {
 }
 
 /// No layers: the values pass through.
-LogicalResult LayersOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &results) {
+LogicalResult LayersOp::fold(FoldAdaptor,
+                             SmallVectorImpl<OpFoldResult> &results) {
   if (getLayerBegin() != getLayerEnd())
     return failure();
   llvm::append_range(results, getInits());

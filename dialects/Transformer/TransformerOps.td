@@ -70,7 +70,7 @@ def Transformer_WeightOp : Transformer_Op<"weight",
   let description = [{
     Reads a parameter of one layer and one expert.
 
-    Example: `%w = transformer.weight @layers.experts.up[%layer, expert %expert] : !transformer.block_scaled<...>`
+    Example: `%w = transformer.weight @layers.experts.up layer %layer expert %expert : !transformer.block_scaled<2048x7168, f8E4M3FN, f32, [128, 128]>`
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, Optional<Index>:$layer,
                        Optional<Index>:$expert);
@@ -271,7 +271,7 @@ def Transformer_RopeTableOp : Transformer_Op<"rope_table",
     [B, T, P/2] f32 are multiplied by the attribute's cos/sin scale, which is 1
     where `mscale` equals `mscale_all_dim`.
 
-    Example: `%cos, %sin = transformer.rope_table %positions #transformer.rope<theta = 5.0e+04 : f64, dim = 64> : tensor<?x?xi32>`
+    Example: `%cos, %sin = transformer.rope_table %positions <theta = 5.0e+04 : f64, dim = 64> : tensor<?x?xi32>`
   }];
   let arguments = (ins RankedTensorOf<[I32]>:$positions,
                        Transformer_RopeAttr:$rope);
@@ -377,8 +377,8 @@ def Transformer_RouteOp : Transformer_Op<"route",
        the lower index.
     5. weights [B, T, K]: the *scores* (without bias) of the chosen, with
        `normalize` (`norm_topk_prob`) divided by their sum + 1e-20, times
-       `routed_scaling_factor`; softmax-scored routers multiply only if they do
-       not normalise.
+       `routed_scaling_factor`; the methods other than noaux_tc multiply only if
+       they do not normalise. With top_k 1, `normalize` has no effect.
 
     All in f32 (DeepSeek-V3, section 2.1.2; `MoEGate`).
 

@@ -13,8 +13,7 @@ using namespace moec;
 /// Values per token of a tapped tensor: its static dimensions.
 static int64_t getWidth(transformer::TapOp tap) {
   int64_t width = 1;
-  for (int64_t extent :
-       cast<RankedTensorType>(tap.getX().getType()).getShape())
+  for (int64_t extent : cast<RankedTensorType>(tap.getX().getType()).getShape())
     if (!ShapedType::isDynamic(extent))
       width *= extent;
   return width;

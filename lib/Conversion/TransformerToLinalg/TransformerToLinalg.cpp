@@ -24,16 +24,17 @@ struct RowTypeConverter : TypeConverter {
   RowTypeConverter() {
     addConversion([](Type type) { return type; });
     addConversion([](RankedTensorType type) { return collapseRows(type); });
-    addConversion([](transformer::LatentCacheType,
-                     SmallVectorImpl<Type> &) { return success(); });
-    addConversion([](transformer::BlockScaledType type,
-                     SmallVectorImpl<Type> &parts) {
-      parts.push_back(collapseRows(
-          RankedTensorType::get(type.getShape(), type.getPayload())));
-      parts.push_back(collapseRows(
-          RankedTensorType::get(type.getScaleShape(), type.getScale())));
+    addConversion([](transformer::LatentCacheType, SmallVectorImpl<Type> &) {
       return success();
     });
+    addConversion(
+        [](transformer::BlockScaledType type, SmallVectorImpl<Type> &parts) {
+          parts.push_back(collapseRows(
+              RankedTensorType::get(type.getShape(), type.getPayload())));
+          parts.push_back(collapseRows(
+              RankedTensorType::get(type.getScaleShape(), type.getScale())));
+          return success();
+        });
     auto cast = [](OpBuilder &b, Type type, ValueRange inputs,
                    Location loc) -> Value {
       return UnrealizedConversionCastOp::create(b, loc, type, inputs)
@@ -60,6 +61,13 @@ struct ConvertTransformerToLinalg
       module.emitError("expects a function @forward");
       return signalPassFailure();
     }
+    if (failed(checkForward(forward)))
+      return signalPassFailure();
+    if (pageSize < 2) {
+      module.emitError("expects pages of at least 2 tokens, found ")
+          << pageSize.getValue();
+      return signalPassFailure();
+    }
     StepLayout layout(module);
     LoweringOptions options{attention == "expanded", pageSize, &layout};
     createStep(forward);
@@ -81,13 +89,37 @@ struct ConvertTransformerToLinalg
   }
 
 private:
+  LogicalResult checkForward(func::FuncOp forward) {
+    auto isTensor = [](Type type, int64_t rank, unsigned integerWidth) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.getRank() == rank &&
+             (integerWidth ? tensor.getElementType().isInteger(integerWidth)
+                           : tensor.getElementType().isF32());
+    };
+    FunctionType type = forward.getFunctionType();
+    bool fits = !forward.isDeclaration() && type.getNumInputs() == 4 &&
+                type.getNumResults() == 2 &&
+                isTensor(type.getInput(0), 2, 32) &&
+                isTensor(type.getInput(1), 2, 32) &&
+                isTensor(type.getInput(2), 1, 32) &&
+                isa<transformer::LatentCacheType>(type.getInput(3)) &&
+                isTensor(type.getResult(0), 2, 0) &&
+                isa<transformer::LatentCacheType>(type.getResult(1));
+    if (fits)
+      return success();
+    return forward.emitOpError(
+               "expects a body, arguments (ids, positions, rows, "
+               "cache) and results (logits, cache), found ")
+           << type;
+  }
+
   /// Replaces @forward by @moec_step, whose arguments come from the step.
   void createStep(func::FuncOp forward) {
     OpBuilder b(forward);
     Location loc = forward.getLoc();
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
-    auto step = func::FuncOp::create(
-        b, loc, "moec_step", b.getFunctionType({pointer}, {}));
+    auto step = func::FuncOp::create(b, loc, "moec_step",
+                                     b.getFunctionType({pointer}, {}));
     step.getBody().takeBody(forward.getBody());
     forward.erase();
     Block *entry = &step.getBody().front();
@@ -113,16 +145,15 @@ private:
     for (auto [number, source] : llvm::enumerate(sources)) {
       BlockArgument argument = entry->getArgument(number);
       Value rows = readIntegers(source.first, source.second);
-      Value shaped = UnrealizedConversionCastOp::create(
-                         b, loc, argument.getType(), rows)
-                         .getResult(0);
+      Value shaped =
+          UnrealizedConversionCastOp::create(b, loc, argument.getType(), rows)
+              .getResult(0);
       argument.replaceAllUsesWith(shaped);
     }
     BlockArgument cache = entry->getArgument(std::size(sources));
-    cache.replaceAllUsesWith(
-        UnrealizedConversionCastOp::create(b, loc, cache.getType(),
-                                           ValueRange())
-            .getResult(0));
+    cache.replaceAllUsesWith(UnrealizedConversionCastOp::create(
+                                 b, loc, cache.getType(), ValueRange())
+                                 .getResult(0));
     storeLogits(step, stepArgument);
     entry->eraseArguments(0, oldArguments);
   }

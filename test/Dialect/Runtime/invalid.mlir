@@ -81,7 +81,7 @@ func.func @f(%step: !llvm.ptr, %slot: index) {
 // -----
 
 func.func @f(%step: !llvm.ptr, %count: i64) {
-  // expected-error@+1 {{'rt.parallel' op expects the body's arguments to be (i64, i64), found 1 arguments}}
+  // expected-error@+1 {{'rt.parallel' op expects the body's arguments to be (i64, i64), found 'i64'}}
   rt.parallel %step %count : !llvm.ptr {
   ^bb0(%begin: i64):
     rt.yield
@@ -92,7 +92,7 @@ func.func @f(%step: !llvm.ptr, %count: i64) {
 // -----
 
 func.func @f(%step: !llvm.ptr, %count: i64) {
-  // expected-error@+1 {{'rt.parallel' op expects the body's arguments to be (i64, i64), found 2 arguments}}
+  // expected-error@+1 {{'rt.parallel' op expects the body's arguments to be (i64, i64), found 'index', 'index'}}
   rt.parallel %step %count : !llvm.ptr {
   ^bb0(%begin: index, %end: index):
     rt.yield

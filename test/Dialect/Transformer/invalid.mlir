@@ -96,12 +96,12 @@ func.func private @f() attributes {a = #transformer.rope<theta = 0x7FF8000000000
 
 // -----
 
-// expected-error@+1 {{expects an even dim of at least 2, found 0}}
+// expected-error@+1 {{expects an even dim from 2 to 65536, found 0}}
 func.func private @f() attributes {a = #transformer.rope<theta = 1.0e+04 : f64, dim = 0>}
 
 // -----
 
-// expected-error@+1 {{expects an even dim of at least 2, found 63}}
+// expected-error@+1 {{expects an even dim from 2 to 65536, found 63}}
 func.func private @f() attributes {a = #transformer.rope<theta = 1.0e+04 : f64, dim = 63>}
 
 // -----
