@@ -149,6 +149,25 @@ static void scanModelingFiles(mlir::MLIRContext *context, StringRef folder,
   }
 }
 
+/// Exports in formats such as NVFP4 describe them in a file of their own; where
+/// that is missing, the configuration looks like that of the BF16 model. The
+/// name still tells, and running such weights as BF16 could not work.
+static mlir::LogicalResult checkName(const ModelConfig &config,
+                                     StringRef file) {
+  if (config.fp8)
+    return mlir::success();
+  for (StringRef format : {"NVFP4", "MXFP4", "AWQ", "GPTQ", "INT4", "INT8"})
+    if (StringRef(config.name).contains_insensitive(format))
+      return mlir::emitError(config.locationsOf("architectures").front())
+             << "the name \"" << config.name << "\" says that the weights are "
+             << format
+             << ", which the configuration does not describe (no "
+                "quantization_config, no hf_quant_config.json); weights in "
+                "that "
+                "form are not supported yet";
+  return mlir::success();
+}
+
 FailureOr<ModelConfig> moec::readModelConfig(mlir::MLIRContext *context,
                                              StringRef given,
                                              llvm::SourceMgr *sources) {
@@ -178,6 +197,8 @@ FailureOr<ModelConfig> moec::readModelConfig(mlir::MLIRContext *context,
   if (mlir::failed(config))
     return failure();
   config->name = modelName(file);
+  if (mlir::failed(checkName(*config, file)))
+    return failure();
   const Family *family = findFamily(config->architecture);
   scanModelingFiles(context, folder.empty() ? "." : folder, family->classPrefix,
                     *config);
