@@ -136,6 +136,9 @@ LogicalResult YarnAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   for (FloatAttr number : {factor, betaFast, betaSlow, mscale, mscaleAllDim})
     if (!number.getValue().isFinite())
       return emitError() << "expects finite numbers, found " << number;
+  for (FloatAttr number : {factor, betaFast, betaSlow, mscale, mscaleAllDim})
+    if (!number.getType().isF64())
+      return emitError() << "expects numbers of f64, found " << number;
   if (factor.getValueAsDouble() < 1)
     return emitError() << "expects factor >= 1, found " << factor;
   if (betaFast.getValueAsDouble() <= 0 || betaSlow.getValueAsDouble() <= 0)
@@ -149,6 +152,8 @@ LogicalResult YarnAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult RopeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                FloatAttr theta, int64_t dim, YarnAttr yarn) {
+  if (!theta.getType().isF64())
+    return emitError() << "expects theta of f64, found " << theta;
   if (!theta.getValue().isFinite() || !(theta.getValueAsDouble() > 1))
     return emitError() << "expects theta above 1, found "
                        << theta.getValueAsDouble();
@@ -177,8 +182,12 @@ SmallVector<float> RopeAttr::getInverseFrequencies() const {
              std::log(length / (rotations.getValueAsDouble() * 2 * M_PI)) /
              (2 * std::log(theta));
     };
-    low = std::max(std::floor(getDimension(yarn.getBetaFast())), 0.0);
-    high = std::min(std::ceil(getDimension(yarn.getBetaSlow())), dim - 1.0);
+    // Both ends within [0, dim - 1]: an end at infinity would make the ramp
+    // NaN.
+    low = std::clamp(std::floor(getDimension(yarn.getBetaFast())), 0.0,
+                     dim - 1.0);
+    high =
+        std::clamp(std::ceil(getDimension(yarn.getBetaSlow())), 0.0, dim - 1.0);
     if (low == high)
       high += 0.001;
   }

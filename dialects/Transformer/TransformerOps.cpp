@@ -8,6 +8,7 @@
 #include "dialects/Transformer/TransformerOps.h"
 
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -109,6 +110,20 @@ static LogicalResult verifyFinite(Operation *op, StringRef name,
          << name << ", found " << value.convertToDouble();
 }
 
+/// The first `count` dimensions (B and T) agree; a dynamic one agrees with any.
+static LogicalResult verifyLeading(Operation *op, StringRef name, Type type,
+                                   StringRef otherName, Type other,
+                                   size_t count) {
+  ArrayRef<int64_t> found = getShape(type), expected = getShape(other);
+  if (found.size() >= count && expected.size() >= count &&
+      succeeded(verifyCompatibleShape(found.take_front(count),
+                                      expected.take_front(count))))
+    return success();
+  return op->emitOpError("expects ")
+         << name << " and " << otherName << " to agree in the first " << count
+         << " dimensions, found " << type << " and " << other;
+}
+
 static LogicalResult verifySameRows(Operation *op, Type left, Type right) {
   if (getShape(left).empty() || getShape(right).empty())
     return op->emitOpError("expects tensors with a last dimension, found ")
@@ -123,6 +138,15 @@ static LogicalResult verifySameRows(Operation *op, Type left, Type right) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
+/// The transformer.layers whose layer `value` is: its body's first argument.
+/// The other arguments are carried values.
+static LayersOp getLayersOf(Value value) {
+  auto argument = dyn_cast_or_null<BlockArgument>(value);
+  if (!argument || argument.getArgNumber() != 0)
+    return {};
+  return dyn_cast_or_null<LayersOp>(argument.getOwner()->getParentOp());
+}
+
 LogicalResult ParameterOp::verify() {
   bool hasLayer = getTensorName().contains("{layer}");
   if (getLayerBegin().has_value() != getLayerEnd().has_value())
@@ -135,7 +159,10 @@ LogicalResult ParameterOp::verify() {
   // the experts has to fit 64 bits.
   constexpr int64_t maxCount = int64_t(1) << 31;
   int64_t begin = getLayerBegin().value_or(0), end = getLayerEnd().value_or(1);
-  if (begin < 0 || begin >= end || end > maxCount)
+  if (end > maxCount)
+    return emitOpError("expects a layer range that ends at ")
+           << maxCount << " or before, found [" << begin << ", " << end << ")";
+  if (begin < 0 || begin >= end)
     return emitOpError("expects a layer range that is not empty, found [")
            << begin << ", " << end << ")";
   if (getTensorName().contains("{expert}") != getExperts().has_value())
@@ -143,8 +170,11 @@ LogicalResult ParameterOp::verify() {
                        "number of experts is given, found '")
            << getTensorName() << "'";
   int64_t experts = getExperts().value_or(1);
-  if (experts < 1 || experts > maxCount)
+  if (experts < 1)
     return emitOpError("expects at least 1 expert, found ") << experts;
+  if (experts > maxCount)
+    return emitOpError("expects at most ")
+           << maxCount << " experts, found " << experts;
   bool scaled = isa<BlockScaledType>(getType());
   if (!scaled && !isa<RankedTensorType>(getType()))
     return emitOpError("expects a tensor or a block-scaled type, found ")
@@ -180,10 +210,7 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &symbols) {
                 << parameter.getType() << ", found " << getResult().getType());
   // The layer is the argument of an enclosing transformer.layers; a layer that
   // the parameter does not have would be another parameter's.
-  auto argument = dyn_cast_or_null<BlockArgument>(getLayer());
-  auto layers = argument
-                    ? dyn_cast<LayersOp>(argument.getOwner()->getParentOp())
-                    : LayersOp();
+  LayersOp layers = getLayersOf(getLayer());
   if (layers && parameter.getLayerBegin() &&
       (layers.getLayerBegin() < *parameter.getLayerBegin() ||
        layers.getLayerEnd() > *parameter.getLayerEnd()))
@@ -219,6 +246,8 @@ LogicalResult EmbeddingOp::verify() {
       failed(verifyRank(*this, "table", table, 2, "[vocab_size, H]")) ||
       failed(verifyRank(*this, "the result", result, 3, "[B, T, H]")))
     return failure();
+  if (failed(verifyLeading(*this, "the result", result, "ids", ids, 2)))
+    return failure();
   return verifySize(*this, "the result's last size", result.getDimSize(2),
                     "the table's", table.getDimSize(1));
 }
@@ -230,6 +259,11 @@ LogicalResult GatherRowsOp::verify() {
       failed(verifyRank(*this, "rows", rows, 1, "of rank 1")) ||
       failed(verifyRank(*this, "the result", result, 2, "[rows, H]")))
     return failure();
+  if (failed(verifyLeading(*this, "the result", result, "rows", rows, 1)))
+    return failure();
+  if (result.getElementType() != x.getElementType())
+    return emitOpError("expects a result of ")
+           << x.getElementType() << ", found " << result;
   return verifySize(*this, "the result's last size", result.getDimSize(1),
                     "that of x", x.getDimSize(2));
 }
@@ -397,6 +431,8 @@ LogicalResult RopeOp::verify() {
   if (x.getShape().back() % 2 != 0)
     return emitOpError("expects an even last size of x, found ")
            << x.getShape().back();
+  if (failed(verifyLeading(*this, "x", x, "cos", cos, 2)))
+    return failure();
   return verifySize(*this, "the last size of cos", cos.getShape().back(),
                     "half of that of x", x.getShape().back() / 2);
 }
@@ -404,10 +440,7 @@ LogicalResult RopeOp::verify() {
 /// The layers that `layer` runs over must be layers of the cache.
 static LogicalResult verifyCacheLayer(Operation *op, Value layer,
                                       LatentCacheType cache) {
-  auto argument = dyn_cast<BlockArgument>(layer);
-  auto layers = argument
-                    ? dyn_cast<LayersOp>(argument.getOwner()->getParentOp())
-                    : LayersOp();
+  LayersOp layers = getLayersOf(layer);
   if (!layers ||
       static_cast<int64_t>(layers.getLayerEnd()) <= cache.getLayers())
     return success();
@@ -424,6 +457,11 @@ LogicalResult CacheUpdateOp::verify() {
                    kRope = getTensor(getKRope());
   if (failed(verifyRank(*this, "latent", latent, 3, "[B, T, R]")) ||
       failed(verifyRank(*this, "k_rope", kRope, 3, "[B, T, P]")) ||
+      failed(verifyRank(*this, "positions", getPositions().getType(), 2,
+                        "[B, T]")) ||
+      failed(verifyLeading(*this, "k_rope", kRope, "latent", latent, 2)) ||
+      failed(verifyLeading(*this, "positions", getPositions().getType(),
+                           "latent", latent, 2)) ||
       failed(verifySize(*this, "the latent's last size", latent.getDimSize(2),
                         "kv_lora_rank", cache.getKvLoraRank())) ||
       failed(verifySize(*this, "the rope key's last size", kRope.getDimSize(2),
@@ -446,7 +484,13 @@ LogicalResult AttentionOp::verify() {
       failed(verifyRank(*this, "q_rope", qRope, 4, "[B, T, A, P]")) ||
       failed(verifyRank(*this, "the result", result, 4, "[B, T, A, V]")) ||
       failed(
-          verifyRank(*this, "kv_b", getKvB().getType(), 2, "[A (N + V), R]")))
+          verifyRank(*this, "kv_b", getKvB().getType(), 2, "[A (N + V), R]")) ||
+      failed(verifyRank(*this, "positions", getPositions().getType(), 2,
+                        "[B, T]")) ||
+      failed(verifyLeading(*this, "q_rope", qRope, "q_nope", qNope, 2)) ||
+      failed(verifyLeading(*this, "the result", result, "q_nope", qNope, 2)) ||
+      failed(verifyLeading(*this, "positions", getPositions().getType(),
+                           "q_nope", qNope, 2)))
     return failure();
   int64_t heads = qNope.getDimSize(2);
   ArrayRef<int64_t> kvB = getShape(getKvB().getType());
@@ -455,9 +499,15 @@ LogicalResult AttentionOp::verify() {
       failed(verifySize(*this, "the heads of the result", result.getDimSize(2),
                         "those of q_nope", heads)) ||
       failed(verifySize(*this, "the last size of q_rope", qRope.getDimSize(3),
-                        "the cache's rope", cache.getQkRopeHeadDim())) ||
-      failed(verifySize(*this, "the rows of kv_b", kvB[0], "A (N + V)",
-                        heads * (qNope.getDimSize(3) + result.getDimSize(3)))))
+                        "the cache's rope", cache.getQkRopeHeadDim())))
+    return failure();
+  int64_t nope = qNope.getDimSize(3), value = result.getDimSize(3), rows = 0;
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(nope) ||
+      ShapedType::isDynamic(value) || llvm::AddOverflow(nope, value, rows) ||
+      llvm::MulOverflow(heads, rows, rows))
+    return emitOpError("expects static sizes of heads, found ")
+           << qNope << " and " << result;
+  if (failed(verifySize(*this, "the rows of kv_b", kvB[0], "A (N + V)", rows)))
     return failure();
   if (failed(verifySize(*this, "the columns of kv_b", kvB[1], "kv_lora_rank",
                         cache.getKvLoraRank())) ||
@@ -475,10 +525,16 @@ LogicalResult AttentionOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult RouteOp::inferReturnTypes(MLIRContext *context,
-                                        std::optional<Location>,
+                                        std::optional<Location> location,
                                         RouteOp::Adaptor adaptor,
                                         SmallVectorImpl<Type> &types) {
   auto logits = cast<RankedTensorType>(adaptor.getLogits().getType());
+  // The verifier runs after this and has not looked at the rank yet.
+  if (logits.getRank() == 0)
+    return emitOptionalError(location,
+                             "'transformer.route' op expects logits of rank 2 "
+                             "to 3, found ",
+                             logits);
   SmallVector<int64_t> shape(logits.getShape());
   shape.back() = adaptor.getTopK();
   types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 32)));
