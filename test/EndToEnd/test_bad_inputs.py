@@ -332,7 +332,7 @@ def test_an_interrupted_compile_leaves_nothing(tmp_path):
                                 tmp_path / "model.moec"],
                                stderr=subprocess.DEVNULL)
     time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
     assert process.wait() != 0
     assert list(tmp_path.iterdir()) == []
 
