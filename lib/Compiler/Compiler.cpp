@@ -74,8 +74,11 @@ LogicalResult Compiler::runPasses(ModuleOp module, Level target,
   switch (target) {
   case Level::transformer:
     break;
+  case Level::fused:
+    buildTransformerToFused(passes, options.lowering);
+    break;
   case Level::linalg:
-    buildTransformerToLinalg(passes, options.lowering);
+    buildFusedToLinalg(passes);
     break;
   case Level::bufferized:
     buildLinalgToBufferized(passes);
@@ -115,7 +118,7 @@ LogicalResult Compiler::lower(ModuleOp module, Level from, Level to,
       return failure();
     Builder b(context);
     module->setAttr(levelAttr, b.getStringAttr(stringifyLevel(target)));
-    if (target == Level::linalg) {
+    if (target == Level::fused) {
       module->setAttr(attentionAttr,
                       b.getStringAttr(options.lowering.expandedAttention
                                           ? "expanded"

@@ -7,6 +7,7 @@
 
 #include "moec/Compiler/Registration.h"
 
+#include "dialects/Fused/FusedOps.h"
 #include "dialects/Transformer/TransformerOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -19,7 +20,9 @@ using namespace mlir;
 void moec::registerDialects(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<rt::RuntimeDialect, transformer::TransformerDialect>();
+  registry.insert<fused::FusedDialect, rt::RuntimeDialect,
+                  transformer::TransformerDialect>();
+  fused::registerBufferization(registry);
 }
 
 void moec::registerPasses() {

@@ -20,11 +20,9 @@ using namespace mlir;
 using namespace moec;
 
 static constexpr std::pair<Level, StringRef> levelNames[] = {
-    {Level::transformer, "transformer"},
-    {Level::linalg, "linalg"},
-    {Level::bufferized, "bufferized"},
-    {Level::vector, "vector"},
-    {Level::llvm, "llvm"}};
+    {Level::transformer, "transformer"}, {Level::fused, "fused"},
+    {Level::linalg, "linalg"},           {Level::bufferized, "bufferized"},
+    {Level::vector, "vector"},           {Level::llvm, "llvm"}};
 
 std::optional<Level> moec::parseLevel(StringRef name) {
   for (auto [level, levelName] : levelNames)
@@ -40,22 +38,42 @@ StringRef moec::stringifyLevel(Level level) {
   llvm_unreachable("every level has a name");
 }
 
+ArrayRef<StringRef> moec::getOptionalPasses() {
+  static const StringRef names[] = {"fuse-epilogues", "fuse-moe-dispatch",
+                                    "choose-fp8-tiles"};
+  return names;
+}
+
 static void cleanUp(OpPassManager &passes) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }
 
-/// The model in linalg on tensors of rows.
-void moec::buildTransformerToLinalg(OpPassManager &passes,
-                                    const LoweringChoices &choices) {
-  ConvertTransformerToLinalgOptions options;
+/// The model as kernels on rows, each as large as one kernel can be.
+void moec::buildTransformerToFused(OpPassManager &passes,
+                                   const LoweringChoices &choices) {
+  ConvertTransformerToFusedOptions options;
   options.attention = choices.expandedAttention ? "expanded" : "absorbed";
   options.pageSize = choices.pageSize;
-  passes.addPass(createConvertTransformerToLinalg(options));
+  passes.addPass(createConvertTransformerToFused(options));
   passes.addPass(createReconcileUnrealizedCastsPass());
   passes.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   // No CSE before bufferization: two sums that begin with the same zeros would
   // share one tensor of zeros, and each would have to copy it.
+  passes.addPass(createCanonicalizerPass());
+  if (choices.isOn("fuse-epilogues"))
+    passes.addNestedPass<func::FuncOp>(createFuseEpilogues());
+  if (choices.isOn("fuse-moe-dispatch"))
+    passes.addNestedPass<func::FuncOp>(createFuseMoEDispatch());
+  if (choices.isOn("choose-fp8-tiles"))
+    passes.addNestedPass<func::FuncOp>(createChooseFP8Tiles());
+  passes.addPass(createCanonicalizerPass());
+}
+
+/// Kernels that the CPU has no code of their own for become linalg on tensors.
+void moec::buildFusedToLinalg(OpPassManager &passes) {
+  passes.addNestedPass<func::FuncOp>(createDecomposeFused());
+  passes.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   passes.addPass(createCanonicalizerPass());
 }
 
@@ -75,6 +93,10 @@ void moec::buildLinalgToBufferized(OpPassManager &passes) {
 /// Loops of vectors, as wide as the variant's.
 void moec::buildBufferizedToVector(OpPassManager &passes,
                                    const CPUVariant &variant) {
+  LowerFusedToVectorOptions kernels;
+  kernels.lanes = variant.lanes;
+  kernels.dotProduct = variant.dotProduct;
+  passes.addNestedPass<func::FuncOp>(createLowerFusedToVector(kernels));
   VectorizeLinalgOptions options;
   options.lanes = variant.lanes;
   options.blockRows = variant.block;
@@ -96,7 +118,9 @@ void moec::buildVectorToLLVM(OpPassManager &passes) {
   passes.addPass(arith::createArithExpandOpsPass(expand));
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertRuntimeToLLVM());
-  passes.addPass(createConvertVectorToLLVMPass());
+  ConvertVectorToLLVMPassOptions vectorOptions;
+  vectorOptions.x86Vector = true;
+  passes.addPass(createConvertVectorToLLVMPass(vectorOptions));
   passes.addPass(createFinalizeMemRefToLLVMConversionPass());
   passes.addPass(createConvertMathToLLVMPass());
   passes.addPass(createArithToLLVMConversionPass());
@@ -109,9 +133,15 @@ void moec::buildVectorToLLVM(OpPassManager &passes) {
 }
 
 void moec::registerPipelines() {
+  static PassPipelineRegistration<> fuse(
+      "moec-fused", "transformer to kernels on rows",
+      [](OpPassManager &passes) { buildTransformerToFused(passes, {}); });
   static PassPipelineRegistration<> linalg(
       "moec-linalg", "transformer to linalg on tensors",
-      [](OpPassManager &passes) { buildTransformerToLinalg(passes, {}); });
+      [](OpPassManager &passes) {
+        buildTransformerToFused(passes, {});
+        buildFusedToLinalg(passes);
+      });
   static PassPipelineRegistration<> bufferize(
       "moec-bufferize", "linalg on tensors to placed buffers",
       buildLinalgToBufferized);

@@ -13,6 +13,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -71,15 +72,22 @@ struct CommandLine {
   Option<std::string> emit{
       "emit",
       cl::desc("Print a level instead of writing the artifact: transformer, "
-               "linalg, bufferized, vector, llvm, asm"),
+               "fused, linalg, bufferized, vector, llvm, asm"),
       cl::init("artifact"), cl::sub(compileCommand), cl::cat(category)};
   Option<std::string> from{"from", cl::desc("The input is IR of this level"),
                            cl::sub(compileCommand), cl::cat(category)};
   Option<bool> saveIR{"save-ir",
                       cl::desc("Keep the IR of each level in the artifact"),
                       cl::sub(compileCommand), cl::cat(category)};
+  cl::list<std::string> without{
+      "without",
+      cl::desc("Leave passes of the fused level out, to see what each buys: "
+               "fuse-epilogues, fuse-moe-dispatch, choose-fp8-tiles"),
+      cl::CommaSeparated, cl::sub(compileCommand), cl::cat(category)};
   cl::list<std::string> cpus{
-      "cpu", cl::desc("Code variants: x86-64-v3, x86-64-v4 (default: all)"),
+      "cpu",
+      cl::desc("Code variants: x86-64-v3, x86-64-v4, x86-64-v4-bf16 (default: "
+               "all)"),
       cl::CommaSeparated, cl::sub(compileCommand), cl::cat(category)};
   Option<bool> printLocations{"print-locations",
                               cl::desc("Print locations with --emit"),
@@ -185,7 +193,7 @@ std::optional<std::string> readOptions(const CommandLine &line,
     options.from = parseLevel(line.from);
     if (!options.from)
       return "unknown --from=" + line.from +
-             "; expected transformer, linalg, "
+             "; expected transformer, fused, linalg, "
              "bufferized, vector or llvm";
     // What the IR was made with stands in it.
     if (line.activations.getNumOccurrences() > 0 ||
@@ -196,14 +204,24 @@ std::optional<std::string> readOptions(const CommandLine &line,
         (line.attention.getNumOccurrences() > 0 ||
          line.pageSize.getNumOccurrences() > 0))
       return std::string("--attention and --page-size shape the lowering to "
-                         "linalg; they cannot be given with a later --from");
+                         "fused; they cannot be given with a later --from");
+    if (options.from != Level::transformer && !line.without.empty())
+      return std::string("--without leaves out passes of the fused level; it "
+                         "cannot be given with a later --from");
+  }
+  for (const std::string &pass : line.without) {
+    if (!llvm::is_contained(getOptionalPasses(), StringRef(pass)))
+      return "unknown pass in --without=" + pass + "; expected " +
+             llvm::join(getOptionalPasses(), ", ");
+    options.lowering.without.push_back(pass);
   }
   for (const CPUVariant &variant : getCPUVariants())
     if (line.cpus.empty() || llvm::is_contained(line.cpus, variant.name))
       options.variants.push_back(&variant);
   for (const std::string &name : line.cpus)
     if (!findCPUVariant(name))
-      return "unknown --cpu=" + name + "; expected x86-64-v3 or x86-64-v4";
+      return "unknown --cpu=" + name +
+             "; expected x86-64-v3, x86-64-v4 or x86-64-v4-bf16";
   return std::nullopt;
 }
 
@@ -261,7 +279,7 @@ int compile(const CommandLine &line) {
     return failUsage(*message);
   options.progress = [&](StringRef part) { progress.begin(part); };
   bool printsLevel = line.emit != "artifact";
-  if (line.emit == "fused" || line.emit == "gpu" || line.emit == "ptx")
+  if (line.emit == "gpu" || line.emit == "ptx")
     return failUsage("--emit=" + line.emit +
                      ": the cpu target of this version has no such level");
   if (printsLevel && line.emit != "asm" && !parseLevel(line.emit))

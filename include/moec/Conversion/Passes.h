@@ -8,6 +8,7 @@
 #ifndef MOEC_CONVERSION_PASSES_H
 #define MOEC_CONVERSION_PASSES_H
 
+#include "dialects/Fused/FusedOps.h"
 #include "dialects/Runtime/RuntimeOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

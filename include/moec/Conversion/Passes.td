@@ -10,28 +10,30 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ConvertTransformerToLinalg
-    : Pass<"convert-transformer-to-linalg", "::mlir::ModuleOp"> {
-  let summary = "Lower the transformer dialect to linalg on tensors";
+def ConvertTransformerToFused
+    : Pass<"convert-transformer-to-fused", "::mlir::ModuleOp"> {
+  let summary = "Lower the transformer dialect to kernels on rows";
   let description = [{
     `@forward`, which is over [B, T] tensors, becomes `@moec_step(!llvm.ptr)`, which
     is over the rows of a ragged batch: B and T are collapsed into N rows, each with
     its sequence and its position. Parameters become `rt.weight`, the batch
     `rt.buffer`, the latent cache a memref that `cache_update` writes and
-    `attention` reads page by page; `layers` and `experts` become `scf.for`, so the
-    size of the IR does not depend on their numbers.
+    `attention` reads page by page; `layers` becomes `scf.for`, so the size of the
+    IR does not depend on their number.
 
-    Attention has two forms. `absorbed` pulls queries and outputs through
-    kv_b_proj and works on the latent cache itself; `expanded` applies kv_b_proj
-    to each page of the cache. Both combine the pages in order with an online
-    softmax, so a row's result depends on nothing but its own sequence.
+    Each op that computes becomes one op of the fused dialect, with a destination;
+    `experts` becomes three: dispatch, experts, combine. The `fuse-*` passes merge
+    them from here on. What only moves or reads rows (embedding, splits, rope
+    tables, the router's top-k) becomes linalg at once.
 
     Before: `%y = transformer.linear %x, %w : (tensor<?x?x7168xbf16>,
              !transformer.block_scaled<1536x7168, f8E4M3FN, f32, [128, 128]>) -> ...`
 
-    After: a `linalg.generic` over (n, o, k) whose body widens the code, multiplies
-    it by the scale read through (o floordiv 128, k floordiv 128), multiplies by x
-    and adds up in f32; then one that rounds to bf16.
+    After:
+    ```mlir
+    %o = tensor.empty(%n) : tensor<?x1536xbf16>
+    %y = fused.linear %x weights(%codes) weight_scales(%scales) outs(%o) {block = array<i64: 128, 128>} : ...
+    ```
   }];
   let options = [
     Option<"attention", "attention", "std::string", /*default=*/"\"absorbed\"",
@@ -44,7 +46,7 @@ def ConvertTransformerToLinalg
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::mlir::LLVM::LLVMDialect",
-    "::moec::rt::RuntimeDialect"];
+    "::moec::fused::FusedDialect", "::moec::rt::RuntimeDialect"];
 }
 
 def ConvertRuntimeToLLVM : Pass<"convert-runtime-to-llvm"> {
@@ -62,12 +64,15 @@ def OutlineParallel : Pass<"outline-parallel", "::mlir::ModuleOp"> {
   let summary = "Outline the bodies of rt.parallel into functions";
   let description = [{
     Runs last, on the LLVM dialect. What a body uses from outside goes through a
-    struct on the stack of the step; constants are copied into the body.
+    struct on the stack of the step; constants are copied into the body. Bodies that
+    are equal then (the layers have most kernels in common) become one function.
 
     After: `llvm.call %run(%user, %count, @moec_step_task_0, %env)`.
   }];
-  let statistics = [Statistic<"numOutlined", "outlined",
-                              "Number of parallel bodies outlined">];
+  let statistics = [
+    Statistic<"numOutlined", "outlined", "Number of parallel bodies outlined">,
+    Statistic<"numShared", "shared",
+              "Number of bodies that are the same as another">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 

@@ -15,7 +15,7 @@ namespace moec {
 
 /// The levels of the IR, from the model to machine code. A pipeline takes a
 /// module from each to the next; `moec compile` can print and start at each.
-enum class Level { transformer, linalg, bufferized, vector, llvm };
+enum class Level { transformer, fused, linalg, bufferized, vector, llvm };
 
 /// "transformer", "linalg", ...; no value for another name.
 std::optional<Level> parseLevel(llvm::StringRef name);
@@ -25,16 +25,27 @@ llvm::StringRef stringifyLevel(Level level);
 struct LoweringChoices {
   bool expandedAttention = false;
   int64_t pageSize = 64;
+  /// Passes of the fused level that are left out, by name.
+  llvm::SmallVector<std::string> without;
+
+  bool isOn(llvm::StringRef pass) const {
+    return !llvm::is_contained(without, pass);
+  }
 };
 
-void buildTransformerToLinalg(mlir::OpPassManager &passes,
-                              const LoweringChoices &choices);
+/// The passes that LoweringChoices::without may name.
+llvm::ArrayRef<llvm::StringRef> getOptionalPasses();
+
+void buildTransformerToFused(mlir::OpPassManager &passes,
+                             const LoweringChoices &choices);
+void buildFusedToLinalg(mlir::OpPassManager &passes);
 void buildLinalgToBufferized(mlir::OpPassManager &passes);
 void buildBufferizedToVector(mlir::OpPassManager &passes,
                              const CPUVariant &variant);
 void buildVectorToLLVM(mlir::OpPassManager &passes);
 
-/// Registers moec-linalg, moec-bufferize, moec-vectorize and moec-llvm.
+/// Registers moec-fused, moec-linalg, moec-bufferize, moec-vectorize and
+/// moec-llvm.
 void registerPipelines();
 
 } // namespace moec

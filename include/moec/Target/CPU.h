@@ -18,10 +18,13 @@ namespace moec {
 /// A kind of x86-64 CPU that code is compiled for. An artifact holds the code
 /// of several, and the runtime takes the last one that the machine can run.
 struct CPUVariant {
-  llvm::StringRef name;  ///< as in the manifest, and LLVM's -mcpu
+  llvm::StringRef name;  ///< as in the manifest
   llvm::StringRef entry; ///< symbol of the entry point
   int64_t lanes;         ///< 32-bit elements of a vector
   int64_t block;         ///< rows and columns of a block of results
+  bool dotProduct;       ///< AVX512-BF16 and VBMI
+  llvm::StringRef cpu;   ///< LLVM's -mcpu
+  llvm::StringRef flags; ///< and -mattr
   /// What the machine must have, in the names of /proc/cpuinfo.
   llvm::SmallVector<llvm::StringRef> features;
 };

@@ -8,6 +8,7 @@
 #ifndef MOEC_TRANSFORMS_PASSES_H
 #define MOEC_TRANSFORMS_PASSES_H
 
+#include "dialects/Fused/FusedOps.h"
 #include "dialects/Runtime/RuntimeOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace moec {

@@ -141,4 +141,165 @@ def ExpandMath : Pass<"expand-math"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def DecomposeFused : Pass<"decompose-fused", "::mlir::func::FuncOp"> {
+  let summary = "Replace kernels by their definition in linalg";
+  let description = [{
+    Every op of the fused dialect has a decomposition to linalg on tensors, which
+    defines it. This pass applies it to the kernels that have no tiles, that is to
+    those that `lower-fused-to-vector` will not lower itself; with `all` to every
+    one, which gives the reference that kernels are compared with.
+
+    Before:
+    ```mlir
+    %y = fused.swiglu %gate, %up outs(%o) : ...
+    ```
+    After:
+    ```mlir
+    %y = linalg.generic {...} ins(%gate, %up) outs(%e) { arith.negf; math.exp; ... }
+    ```
+  }];
+  let options = [Option<"all", "all", "bool", /*default=*/"false",
+                        "Decompose kernels that have tiles too">];
+  let statistics = [
+    Statistic<"numDecomposed", "decomposed", "Number of kernels decomposed">];
+  let dependentDialects = ["::moec::fused::FusedDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def FuseEpilogues : Pass<"fuse-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "Fuse what follows a linear layer into its kernel";
+  let description = [{
+    The sums of a linear layer are in registers when the last block is done: gating
+    and residual add cost nothing there, and the intermediate tensors and their
+    roundings vanish.
+    - `swiglu(linear(x, w0), linear(x, w1))` becomes one linear with both weights and
+      the epilogue swiglu;
+    - `add(linear(x, w), r)` becomes a linear with the residual r;
+    - `add(combine(..), s)` and `add(r, combine(..))` become a combine with the
+      shared experts' output s and the residual r.
+
+    Only where the intermediate value has no other use.
+
+    Before:
+    ```mlir
+    %g = fused.linear %x weights(%wg) outs(%o0) : ...
+    %u = fused.linear %x weights(%wu) outs(%o1) : ...
+    %s = fused.swiglu %g, %u outs(%o2) : ...
+    ```
+    After:
+    ```mlir
+    %s = fused.linear %x weights(%wg, %wu) outs(%o2) {epilogue = #fused<epilogue swiglu>} : ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSwiglu", "swiglu", "Number of gated pairs of linear layers fused">,
+    Statistic<"numResidual", "residual", "Number of residual adds fused">];
+  let dependentDialects = ["::moec::fused::FusedDialect"];
+}
+
+def FuseMoEDispatch : Pass<"fuse-moe-dispatch", "::mlir::func::FuncOp"> {
+  let summary = "Run all experts in grouped kernels";
+  let description = [{
+    `fused.experts` runs its body for one expert after another: a parallel region
+    for each linear layer of each expert, and rows that are copied together first.
+    Where the body is the family's expert, `down(swiglu(gate(x), up(x)))`, two
+    grouped kernels do the same for all experts: the first gathers its rows as it
+    reads them, and the tasks of both are (piece of work, column tile) pairs of all
+    experts, so that every core is busy whatever the routing.
+
+    Before: `%y = fused.experts %x, %offsets, %tokens outs(%o) { gate; up; swiglu; down } {experts = 384}`
+
+    After:
+    ```mlir
+    %s = fused.grouped_linear %x tokens %tokens offsets %offsets work %w, %p step %step slots(%g, %u) outs(%t) {epilogue = #fused<epilogue swiglu>, ...}
+    %y = fused.grouped_linear %s offsets %offsets work %w, %p step %step slots(%d) outs(%o) {...}
+    ```
+    A body of another form stays as it is. With quantised activations the rows that
+    go into `down` are quantised by a kernel between the two.
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused", "Number of expert loops turned into kernels">];
+  let dependentDialects = ["::moec::fused::FusedDialect"];
+}
+
+def ChooseFP8Tiles : Pass<"choose-fp8-tiles", "::mlir::func::FuncOp"> {
+  let summary = "Choose how linear kernels are cut into tiles";
+  let description = [{
+    Gives `fused.linear` and `fused.grouped_linear` the attribute `tiles` where the
+    CPU has a kernel for them: 64 columns share the 128x128 block's scale and fit
+    the first-level cache decoded (16 KB in bf16, 32 KB in f32); `rows` bounds the
+    partial sums of a task (256 x 64 f32 is 64 KB, in the second-level cache);
+    register rows times four vectors fill the register file of the target
+    (6 x 4 + 4 + 1 of 32 with AVX-512, 2 x 4 + 4 + 1 of 16 with AVX2); with up to
+    `stream_rows` rows the kernel is bound by reading the weights, and decoding
+    into registers is cheapest.
+
+    An op that already has tiles keeps them; options override the choice. Ops
+    without tiles go the way of their decomposition: weights in f16, fewer output
+    features than a group of 16, blocks that are no multiple of 16.
+
+    Before: `fused.linear %x weights(%w) ...`
+
+    After: `fused.linear %x weights(%w) ... {tiles = #fused.tiles<columns = 64, rows = 256, register_rows = 6, stream_rows = 4>}`
+  }];
+  let options = [
+    Option<"columns", "columns", "int64_t", /*default=*/"0",
+           "Columns of a tile, a multiple of 16 (0: choose)">,
+    Option<"rows", "rows", "int64_t", /*default=*/"0",
+           "Rows of a tile (0: choose)">,
+    Option<"registerRows", "register-rows", "int64_t", /*default=*/"0",
+           "Rows kept in registers (0: choose for the lanes)">,
+    Option<"streamRows", "stream-rows", "int64_t", /*default=*/"-1",
+           "Most rows of the streaming form (-1: choose)">];
+  let statistics = [
+    Statistic<"numTiled", "tiled", "Number of kernels given tiles">,
+    Statistic<"numLeft", "left", "Number of linear layers left to linalg">];
+  let dependentDialects = ["::moec::fused::FusedDialect"];
+}
+
+def LowerFusedToVector : Pass<"lower-fused-to-vector", "::mlir::func::FuncOp"> {
+  let summary = "Lower linear kernels to loops of vectors (CPU)";
+  let description = [{
+    Runs on buffers. Each `fused.linear` and `fused.grouped_linear` with tiles
+    becomes one `rt.parallel` whose tasks are column tiles (times pieces of work or
+    of rows).
+
+    A vector of L lanes holds L / 4 output features of 4 chains each (see
+    fused.linear for the order of the sum): the codes of a row's 16 bytes fill one
+    128-bit lane, so weights are read as the checkpoint stores them, without a
+    shuffle of their order, and x is read through 128-bit broadcasts. At the end of
+    a block the chains of four vectors are added up by two rounds of shuffles.
+
+    Up to `stream_rows` rows: groups of few features run over all of K at once,
+    decoding into registers, while the weights of the next group are prefetched in
+    the order of memory. More rows: a tile's columns are decoded, block by block,
+    into a scratch that stays in the first-level cache, and multiplied with
+    `register_rows` rows at a time.
+
+    With `dot-product`, bf16 activations are multiplied by vdpbf16ps; codes become
+    bf16 by two table look-ups (VBMI). Else all arithmetic is FMA in f32; codes
+    become f16 by shifts and f32 by conversion, NaN included.
+
+    After (streaming form, one row):
+    ```mlir
+    rt.parallel %step %tasks { ... scf.for %block ... iter_args(%total) {
+      scf.for %piece = 0 to 8 iter_args(%acc0, %acc1) {
+        vector.load (codes); llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.qi.512"; x86vector.avx512.dot } ...
+    ```
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", /*default=*/"16",
+           "Lanes of a vector (32-bit elements)">,
+    Option<"dotProduct", "dot-product", "bool", /*default=*/"false",
+           "Use AVX512-BF16 dot products and VBMI table look-ups">];
+  let statistics = [
+    Statistic<"numLowered", "lowered", "Number of kernels lowered">];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::mlir::x86vector::X86VectorDialect",
+    "::moec::rt::RuntimeDialect"];
+}
+
 #endif // MOEC_TRANSFORMS_PASSES_TD

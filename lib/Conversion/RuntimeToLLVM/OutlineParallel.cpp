@@ -32,9 +32,41 @@ struct OutlineParallel : moec::impl::OutlineParallelBase<OutlineParallel> {
         if (failed(outline(op, function, number)))
           return signalPassFailure();
     }
+    shareEqualTasks();
   }
 
 private:
+  /// Dense and mixture-of-experts layers have many kernels in common. Equal
+  /// tasks are compiled once.
+  void shareEqualTasks() {
+    llvm::DenseMap<llvm::hash_code, SmallVector<LLVM::LLVMFuncOp>> tasks;
+    for (auto task : llvm::make_early_inc_range(
+             getOperation().getOps<LLVM::LLVMFuncOp>())) {
+      if (task.getLinkage() != LLVM::Linkage::Internal)
+        continue;
+      llvm::hash_code hash(0);
+      task.walk([&](Operation *op) {
+        hash = llvm::hash_combine(hash, op->getName(), op->getNumOperands());
+      });
+      SmallVector<LLVM::LLVMFuncOp> &same = tasks[hash];
+      LLVM::LLVMFuncOp *equal =
+          llvm::find_if(same, [&](LLVM::LLVMFuncOp other) {
+            return OperationEquivalence::isRegionEquivalentTo(
+                &task.getBody(), &other.getBody(),
+                OperationEquivalence::IgnoreLocations);
+          });
+      if (equal == same.end()) {
+        same.push_back(task);
+        continue;
+      }
+      if (succeeded(SymbolTable::replaceAllSymbolUses(
+              task, equal->getSymNameAttr(), getOperation()))) {
+        task.erase();
+        ++numShared;
+      }
+    }
+  }
+
   /// Copies constants into the body, so that they are not passed through
   /// memory.
   void sinkConstants(Region &body) {

@@ -27,15 +27,30 @@ ArrayRef<CPUVariant> moec::getCPUVariants() {
   static const CPUVariant variants[] = {
       {"x86-64-v3",
        "moec_step_x86_64_v3",
-       8,
-       2,
+       /*lanes=*/8,
+       /*block=*/2,
+       /*dotProduct=*/false,
+       "x86-64-v3",
+       "",
        {"avx2", "bmi2", "f16c", "fma"}},
       {"x86-64-v4",
        "moec_step_x86_64_v4",
-       16,
-       4,
+       /*lanes=*/16,
+       /*block=*/4,
+       /*dotProduct=*/false,
+       "x86-64-v4",
+       "",
        {"avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl",
-        "bmi2", "f16c", "fma"}}};
+        "bmi2", "f16c", "fma"}},
+      {"x86-64-v4-bf16",
+       "moec_step_x86_64_v4_bf16",
+       /*lanes=*/16,
+       /*block=*/4,
+       /*dotProduct=*/true,
+       "x86-64-v4",
+       "+avx512bf16,+avx512vbmi",
+       {"avx2", "avx512bf16", "avx512bw", "avx512cd", "avx512dq", "avx512f",
+        "avx512vbmi", "avx512vl", "bmi2", "f16c", "fma"}}};
   return variants;
 }
 
@@ -74,7 +89,7 @@ std::unique_ptr<llvm::TargetMachine> createMachine(Location location,
     return nullptr;
   }
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, variant.name, /*Features=*/"", llvm::TargetOptions(),
+      triple, variant.cpu, variant.flags, llvm::TargetOptions(),
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
