@@ -214,6 +214,10 @@ static Json describeCode(const ArtifactContents &contents) {
     Json entry;
     entry["name"] = variant->name.str();
     entry["entry"] = variant->entry.str();
+    // Multiply-adds of one iteration; a dot product does two in each lane.
+    entry["probe"] = {
+        {"symbol", variant->probe.str()},
+        {"macs", probeChains * variant->lanes * (variant->dotProduct ? 2 : 1)}};
     entry["features"] = Json::array();
     for (StringRef feature : variant->features)
       entry["features"].push_back(feature.str());
@@ -267,6 +271,14 @@ static LogicalResult checkAgainstCode(ModuleOp module, int64_t vocabSize,
   return failure(result.wasInterrupted());
 }
 
+/// A dictionary of integers and strings: the IR may have been changed by hand.
+static bool isCostEntry(Attribute attr) {
+  auto entry = dyn_cast<DictionaryAttr>(attr);
+  return entry && llvm::all_of(entry, [](NamedAttribute field) {
+           return isa<IntegerAttr, StringAttr>(field.getValue());
+         });
+}
+
 LogicalResult moec::writeManifest(ModuleOp module,
                                   const ArtifactContents &contents,
                                   StringRef folder) {
@@ -302,6 +314,10 @@ LogicalResult moec::writeManifest(ModuleOp module,
                               model.getAs<IntegerAttr>("vocab_size").getInt(),
                               cache, pageSize.getInt())))
     return failure();
+  auto cost = module->getAttrOfType<ArrayAttr>(costAttr);
+  if (cost && !llvm::all_of(cost, isCostEntry))
+    return module.emitError("expects ")
+           << costAttr << " to hold dictionaries of integers and strings";
   FailureOr<Json> files = describeFiles(module, contents.files, folder);
   if (failed(files))
     return failure();
@@ -340,6 +356,8 @@ LogicalResult moec::writeManifest(ModuleOp module,
         {"files", std::vector<std::string>(contents.tokenizerFiles.begin(),
                                            contents.tokenizerFiles.end())}};
   manifest["generation"] = describeGeneration(model);
+  if (cost)
+    manifest["cost"] = toJson(cost);
   manifest["files"] = *files;
 
   SmallString<128> path(folder);

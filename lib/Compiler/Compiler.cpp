@@ -119,6 +119,7 @@ LogicalResult Compiler::lower(ModuleOp module, Level from, Level to,
     Builder b(context);
     module->setAttr(levelAttr, b.getStringAttr(stringifyLevel(target)));
     if (target == Level::fused) {
+      module->setAttr(costAttr, describeCost(module));
       module->setAttr(attentionAttr,
                       b.getStringAttr(options.lowering.expandedAttention
                                           ? "expanded"
@@ -149,21 +150,23 @@ Compiler::compileTo(Level level, const CPUVariant &variant) {
 // The artifact
 //===----------------------------------------------------------------------===//
 
-/// Gives the step of a variant's module the variant's name.
-static LogicalResult renameStep(ModuleOp module, const CPUVariant &variant) {
-  Operation *step = SymbolTable::lookupSymbolIn(module, "moec_step");
-  if (!step)
-    return module.emitError("expects a function @moec_step");
+/// Gives a function of a variant's module the variant's name.
+static LogicalResult rename(ModuleOp module, StringRef name,
+                            StringRef variantName) {
+  Operation *function = SymbolTable::lookupSymbolIn(module, name);
+  if (!function)
+    return module.emitError("expects a function @") << name;
   SymbolTable symbols(module);
-  return symbols.rename(step, variant.entry);
+  return symbols.rename(function, variantName);
 }
 
 FailureOr<std::string> Compiler::compileVariants(ModuleOp module, Level level) {
   SmallVector<OwningOpRef<ModuleOp>> modules;
   for (const CPUVariant *variant : options.variants) {
     modules.push_back(cast<ModuleOp>(module->clone()));
-    if (failed(renameStep(*modules.back(), *variant)) ||
-        failed(lower(*modules.back(), level, Level::llvm, *variant)))
+    if (failed(rename(*modules.back(), "moec_step", variant->entry)) ||
+        failed(lower(*modules.back(), level, Level::llvm, *variant)) ||
+        failed(rename(*modules.back(), "moec_probe", variant->probe)))
       return failure();
   }
   options.progress("compiling for " +

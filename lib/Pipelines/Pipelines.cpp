@@ -97,6 +97,10 @@ void moec::buildBufferizedToVector(OpPassManager &passes,
   kernels.lanes = variant.lanes;
   kernels.dotProduct = variant.dotProduct;
   passes.addNestedPass<func::FuncOp>(createLowerFusedToVector(kernels));
+  AddProbeOptions probe;
+  probe.lanes = variant.lanes;
+  probe.dotProduct = variant.dotProduct;
+  passes.addPass(createAddProbe(probe));
   VectorizeLinalgOptions options;
   options.lanes = variant.lanes;
   options.blockRows = variant.block;

@@ -33,6 +33,7 @@ struct ExpertBody {
   ExpertWeight gate, up, down;
   DenseI64ArrayAttr block;
   Type inner; ///< element type of swiglu's result
+  Location gateLoc, downLoc;
   std::optional<int64_t> quantizeX, quantizeInner; ///< groups
 };
 
@@ -45,10 +46,11 @@ matchWeight(Value tensor, Value expert, rt::WeightPart part) {
   if (!weight || weight.getPart() != part)
     return std::nullopt;
   auto slot = weight.getSlot().getDefiningOp<arith::AddIOp>();
-  if (!slot || slot.getRhs() != expert)
+  // Constants move to the right, so the expert stands on either side.
+  if (!slot || (slot.getLhs() != expert && slot.getRhs() != expert))
     return std::nullopt;
-  return std::pair(slot.getLhs(),
-                   cast<MemRefType>(weight.getMemref().getType()));
+  Value first = slot.getLhs() == expert ? slot.getRhs() : slot.getLhs();
+  return std::pair(first, cast<MemRefType>(weight.getMemref().getType()));
 }
 
 std::optional<ExpertWeight> matchWeight(fused::LinearOp linear, unsigned number,
@@ -87,7 +89,7 @@ std::optional<ExpertBody> matchBody(fused::ExpertsOp op) {
   if (!down || down.getEpilogue() != fused::Epilogue::none ||
       down.getResidual())
     return std::nullopt;
-  ExpertBody body;
+  ExpertBody body{{}, {}, {}, {}, {}, op.getLoc(), down.getLoc(), {}, {}};
   Value inner = getInput(down, body.quantizeInner);
   if (!inner)
     return std::nullopt;
@@ -115,6 +117,7 @@ std::optional<ExpertBody> matchBody(fused::ExpertsOp op) {
   body.up = *upWeight;
   body.down = *downWeight;
   body.block = down.getBlockAttr();
+  body.gateLoc = gate.getLoc();
   body.inner = getElementTypeOrSelf(inner.getType());
   return body;
 }
@@ -192,11 +195,11 @@ private:
     };
     auto create = [&](std::pair<Value, Value> x, Value gather, ValueRange slots,
                       const ExpertWeight &weight, Value out,
-                      fused::Epilogue epilogue) -> Value {
+                      fused::Epilogue epilogue, Location kernelLoc) -> Value {
       return fused::GroupedLinearOp::create(
-                 rewriter, loc, TypeRange(out.getType()), x.first, x.second,
-                 gather, offsets, work, pieces, step, slots, ValueRange{out},
-                 op.getExpertsAttr(), typeAttr(weight.payload),
+                 rewriter, kernelLoc, TypeRange(out.getType()), x.first,
+                 x.second, gather, offsets, work, pieces, step, slots,
+                 ValueRange{out}, op.getExpertsAttr(), typeAttr(weight.payload),
                  typeAttr(weight.scales), body.block,
                  fused::EpilogueAttr::get(rewriter.getContext(), epilogue),
                  fused::TilesAttr())
@@ -210,10 +213,10 @@ private:
         body.inner);
     Value inner = create(quantize(rewriter, loc, op.getX(), body.quantizeX),
                          tokens, {body.gate.first, body.up.first}, body.gate,
-                         innerOut, fused::Epilogue::swiglu);
+                         innerOut, fused::Epilogue::swiglu, body.gateLoc);
     Value down = create(quantize(rewriter, loc, inner, body.quantizeInner),
                         Value(), {body.down.first}, body.down, op.getOuts()[0],
-                        fused::Epilogue::none);
+                        fused::Epilogue::none, body.downLoc);
     rewriter.replaceOp(op, down);
   }
 };

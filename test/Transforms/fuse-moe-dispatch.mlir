@@ -24,7 +24,7 @@ func.func @moec_step(%step: !llvm.ptr, %x: tensor<?x64xbf16>, %indices: tensor<?
     %gs = arith.addi %c5, %expert : index
     %gm = rt.weight %step payload[%gs] : !llvm.ptr -> memref<32x64xbf16>
     %g = bufferization.to_tensor %gm restrict : memref<32x64xbf16> to tensor<32x64xbf16>
-    %us = arith.addi %c13, %expert : index
+    %us = arith.addi %expert, %c13 : index
     %um = rt.weight %step payload[%us] : !llvm.ptr -> memref<32x64xbf16>
     %u = bufferization.to_tensor %um restrict : memref<32x64xbf16> to tensor<32x64xbf16>
     %t = tensor.empty(%n) : tensor<?x32xbf16>

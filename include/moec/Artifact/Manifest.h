@@ -35,11 +35,16 @@ struct ArtifactContents {
 inline constexpr llvm::StringLiteral levelAttr = "moec.level";
 inline constexpr llvm::StringLiteral attentionAttr = "moec.attention";
 inline constexpr llvm::StringLiteral pageSizeAttr = "moec.page_size";
+inline constexpr llvm::StringLiteral costAttr = "moec.cost";
 
 /// Records on a module of the transformer level what the manifest needs and
 /// later levels no longer show: the taps and the cache. Call it once, before
 /// the module is lowered.
 void annotateForManifest(mlir::ModuleOp module);
+
+/// The manifest's table of costs, from the kernels of a module of the fused
+/// level: one dictionary for each.
+mlir::ArrayAttr describeCost(mlir::ModuleOp module);
 
 /// The plan of a module with placed buffers (the bufferized level or later).
 mlir::FailureOr<MemoryPlan> getMemoryPlan(mlir::ModuleOp module);

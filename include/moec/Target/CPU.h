@@ -20,6 +20,7 @@ namespace moec {
 struct CPUVariant {
   llvm::StringRef name;  ///< as in the manifest
   llvm::StringRef entry; ///< symbol of the entry point
+  llvm::StringRef probe; ///< symbol of the function that measures arithmetic
   int64_t lanes;         ///< 32-bit elements of a vector
   int64_t block;         ///< rows and columns of a block of results
   bool dotProduct;       ///< AVX512-BF16 and VBMI
@@ -28,6 +29,10 @@ struct CPUVariant {
   /// What the machine must have, in the names of /proc/cpuinfo.
   llvm::SmallVector<llvm::StringRef> features;
 };
+
+/// Independent vectors of sums in a variant's probe: enough to hide the latency
+/// of a multiply-add, few enough for the registers of AVX2.
+constexpr int64_t probeChains = 12;
 
 /// All variants, in the order of preference: the last is the best.
 llvm::ArrayRef<CPUVariant> getCPUVariants();

@@ -302,4 +302,24 @@ def LowerFusedToVector : Pass<"lower-fused-to-vector", "::mlir::func::FuncOp"> {
     "::moec::rt::RuntimeDialect"];
 }
 
+def AddProbe : Pass<"add-probe", "::mlir::ModuleOp"> {
+  let summary = "Add a function that measures a variant's arithmetic";
+  let description = [{
+    `moec_probe(iterations)` does `iterations` times 12 independent vector
+    multiply-adds of the kind that the variant's kernels are made of, in registers.
+    Of the variants that a CPU can run, the runtime takes the one whose probe does
+    most in a second: dot products are twice as fast as FMA on some cores and half
+    as fast on others, and no feature flag says which.
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", /*default=*/"16",
+           "Lanes of a vector (32-bit elements)">,
+    Option<"dotProduct", "dot-product", "bool", /*default=*/"false",
+           "Measure AVX512-BF16 dot products instead of FMA">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect",
+    "::mlir::x86vector::X86VectorDialect"];
+}
+
 #endif // MOEC_TRANSFORMS_PASSES_TD

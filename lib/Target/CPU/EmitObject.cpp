@@ -27,6 +27,7 @@ ArrayRef<CPUVariant> moec::getCPUVariants() {
   static const CPUVariant variants[] = {
       {"x86-64-v3",
        "moec_step_x86_64_v3",
+       "moec_probe_x86_64_v3",
        /*lanes=*/8,
        /*block=*/2,
        /*dotProduct=*/false,
@@ -35,6 +36,7 @@ ArrayRef<CPUVariant> moec::getCPUVariants() {
        {"avx2", "bmi2", "f16c", "fma"}},
       {"x86-64-v4",
        "moec_step_x86_64_v4",
+       "moec_probe_x86_64_v4",
        /*lanes=*/16,
        /*block=*/4,
        /*dotProduct=*/false,
@@ -44,6 +46,7 @@ ArrayRef<CPUVariant> moec::getCPUVariants() {
         "bmi2", "f16c", "fma"}},
       {"x86-64-v4-bf16",
        "moec_step_x86_64_v4_bf16",
+       "moec_probe_x86_64_v4_bf16",
        /*lanes=*/16,
        /*block=*/4,
        /*dotProduct=*/true,
