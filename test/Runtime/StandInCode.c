@@ -56,6 +56,9 @@ static void addRows(void *env, int64_t begin, int64_t end) {
   }
 }
 
+/// A probe that does nothing, at once.
+int64_t stand_in_probe(int64_t iterations) { return iterations; }
+
 void stand_in_step(const moec_step_args *args) {
   standInLastArgs = *args;
   ++standInNumSteps;
