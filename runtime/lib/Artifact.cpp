@@ -103,8 +103,9 @@ Artifact::Code Artifact::codeOf(const Manifest::Variant &variant) const {
 
 std::vector<Artifact::Code> Artifact::usableCode() const {
   std::vector<Code> result;
-  for (const Manifest::Variant *variant :
-       *usableVariants(description.variants, cpuFeatures()))
+  // open() has found one at least.
+  auto usable = usableVariants(description.variants, cpuFeatures());
+  for (const Manifest::Variant *variant : *usable)
     result.push_back(codeOf(*variant));
   return result;
 }
