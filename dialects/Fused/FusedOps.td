@@ -113,8 +113,9 @@ def Fused_LinearOp : Fused_KernelOp<"linear",
     **Order of the sum** (CPU kernels; the same for any number of rows, so that a
     row's bits do not depend on the batch). The features of a block of 128 form four
     chains: chain p adds the features 8j + 2p and 8j + 2p + 1 for j = 0, 1, ... in
-    turn (4j + p for f32 weights). The block's sum is (c0 + c2) + (c1 + c3); it is
-    multiplied by the block's scale and added to the total, block after block.
+    turn (4j + p for f32 weights). A chain's sum is multiplied by the block's scale and
+    added to the chain's total, block after block; at the end the totals are added
+    up as (t0 + t2) + (t1 + t3).
 
     Example:
     ```mlir

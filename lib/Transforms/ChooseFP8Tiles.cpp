@@ -79,7 +79,7 @@ private:
         [&] { return op.emitOpError("choose-fp8-tiles: "); }, op.getContext(),
         tileColumns, rows > 0 ? rows.getValue() : 256,
         registerRows > 0 ? registerRows.getValue() : 6,
-        streamRows >= 0 ? streamRows.getValue() : 4);
+        streamRows >= 0 ? streamRows.getValue() : 8);
     if (!tiles)
       return WalkResult::interrupt();
     op.setTilesAttr(tiles);

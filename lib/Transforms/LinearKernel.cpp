@@ -34,7 +34,7 @@ LinearMemory moec::allocateLinear(VectorBuilder &b, int64_t lanes,
   // A vector of a step holds four chains of a quarter of its lanes of columns.
   int64_t values = shape.columns * 4 * getStepsPerBlock(decoder, shape);
   return {allocate({values}, f32),
-          allocate({numWeights, shape.rows, shape.columns}, f32)};
+          allocate({numWeights, shape.rows, 4 * shape.columns}, f32)};
 }
 
 LinearKernel::LinearKernel(VectorBuilder &b, int64_t lanes, bool dotProduct,
@@ -48,14 +48,14 @@ LinearKernel::LinearKernel(VectorBuilder &b, int64_t lanes, bool dotProduct,
       memory(memory), stepsPerBlock(getStepsPerBlock(decoder, shape)) {}
 
 void LinearKernel::build(Value firstRow, Value count, Value firstColumn) {
-  // Each number of rows of the streaming form is code of its own; other numbers
-  // take the form for many rows.
+  // The streaming form has code for 1, 2, 4, ... rows; a number between computes
+  // its last row more than once.
   std::function<void(int64_t)> choose = [&](int64_t rows) {
     if (rows > shape.streamRows)
       return panel(firstRow, count, firstColumn);
-    Value fits = b.compare(arith::CmpIPredicate::eq, count, b.index(rows));
+    Value fits = b.compare(arith::CmpIPredicate::ule, count, b.index(rows));
     b.ifElse(
-        fits, [&] { stream(rows, firstRow, firstColumn); },
+        fits, [&] { stream(rows, firstRow, count, firstColumn); },
         [&] { choose(2 * rows); });
   };
   choose(1);
@@ -137,23 +137,31 @@ Value LinearKernel::addChains(ArrayRef<Value> groups) {
                      groups.size() == 4 ? pairUp(groups[2], groups[3]) : first);
 }
 
-Value LinearKernel::accumulate(Value sum, Value total, unsigned weight,
-                               Value xRow, Value column, Value block) {
+Value LinearKernel::getScale(unsigned weight, Value column, Value block) {
   if (shape.rowBlock == 0)
-    return b.create<arith::AddFOp>(total, sum);
+    return Value();
   Value row = buffers.weightRow ? b.add(column, buffers.weightRow) : column;
   Value scale = b.create<memref::LoadOp>(
       buffers.scales[weight], ValueRange{b.div(row, shape.rowBlock), block});
   if (double factor = decoder.getFactor(); factor != 1.0)
     scale = b.create<arith::MulFOp>(
         scale, b.create<arith::ConstantOp>(b.getF32FloatAttr(factor)));
-  if (buffers.xScales) {
+  return scale;
+}
+
+Value LinearKernel::spreadScale(Value scale, Value xRow, Value block) {
+  if (scale && buffers.xScales) {
     Value xScale =
         b.create<memref::LoadOp>(buffers.xScales, ValueRange{xRow, block});
     scale = b.create<arith::MulFOp>(scale, xScale);
   }
-  int64_t width = cast<VectorType>(sum.getType()).getDimSize(0);
-  return b.fma(b.broadcast(scale, width), sum, total);
+  return scale ? b.broadcast(scale, lanes) : Value();
+}
+
+Value LinearKernel::accumulate(Value sum, Value total, Value scale) {
+  if (!scale)
+    return b.create<arith::AddFOp>(total, sum);
+  return b.fma(scale, sum, total);
 }
 
 /// Stores the lanes from `first` on. As integers, by address: in LLVM a lone
@@ -218,10 +226,12 @@ void LinearKernel::finish(ArrayRef<Value> totals, Value row, Value base,
 // Few rows: weights are decoded into registers
 //===----------------------------------------------------------------------===//
 
-void LinearKernel::stream(int64_t count, Value firstRow, Value firstColumn) {
+void LinearKernel::stream(int64_t registerRows, Value firstRow, Value count,
+                          Value firstColumn) {
   Rows rows, xRows;
-  for (int64_t row = 0; row < count; ++row) {
-    rows.push_back(b.add(firstRow, row));
+  Value last = b.sub(count, b.index(1));
+  for (int64_t row = 0; row < registerRows; ++row) {
+    rows.push_back(b.add(firstRow, b.min(b.index(row), last)));
     xRows.push_back(getXRow(rows.back()));
   }
   int64_t width = groupColumns();
@@ -231,7 +241,7 @@ void LinearKernel::stream(int64_t count, Value firstRow, Value firstColumn) {
     SmallVector<Rows> totals;
     for (unsigned weight = 0; weight < buffers.weights.size(); ++weight)
       totals.push_back(streamGroup(weight, xRows, base, column));
-    for (int64_t row = 0; row < count; ++row) {
+    for (int64_t row = 0; row < registerRows; ++row) {
       Rows ofRow;
       for (Rows &ofWeight : totals)
         ofRow.push_back(ofWeight[row]);
@@ -244,18 +254,19 @@ void LinearKernel::stream(int64_t count, Value firstRow, Value firstColumn) {
 /// The sums of a group of features over all of K, one vector for each row.
 LinearKernel::Rows LinearKernel::streamGroup(unsigned weight, const Rows &xRows,
                                              Value base, Value column) {
-  Rows zeros(xRows.size(), b.zeros(lanes)), totals;
+  Rows zeros(2 * xRows.size(), b.zeros(lanes)), totals;
   forEachBlock(
       zeros,
       [&](const Block &block, ValueRange carried) {
         prefetch(weight, base, block.number);
         Rows chains(2 * xRows.size(), b.zeros(lanes));
         streamBlock(weight, xRows, base, block, chains);
+        Value scale = getScale(weight, column, block.number);
         Rows next;
         for (size_t row = 0; row < xRows.size(); ++row) {
-          Value sum = addChains({chains[2 * row], chains[2 * row + 1]});
-          next.push_back(accumulate(sum, carried[row], weight, xRows[row],
-                                    column, block.number));
+          Value ofRow = spreadScale(scale, xRows[row], block.number);
+          for (size_t chain : {2 * row, 2 * row + 1})
+            next.push_back(accumulate(chains[chain], carried[chain], ofRow));
         }
         return next;
       },
@@ -264,9 +275,12 @@ LinearKernel::Rows LinearKernel::streamGroup(unsigned weight, const Rows &xRows,
   SmallVector<int64_t> mask;
   for (int64_t lane = 0; lane < lanes; lane += 4)
     mask.append({lane, lane + 1});
-  for (Value &total : totals)
-    total = b.shuffle(total, total, mask);
-  return totals;
+  Rows sums;
+  for (size_t row = 0; row < xRows.size(); ++row) {
+    Value sum = addChains({totals[2 * row], totals[2 * row + 1]});
+    sums.push_back(b.shuffle(sum, sum, mask));
+  }
+  return sums;
 }
 
 void LinearKernel::streamBlock(unsigned weight, const Rows &xRows, Value base,
@@ -329,8 +343,9 @@ void LinearKernel::panel(Value firstRow, Value count, Value firstColumn) {
   for (unsigned weight = 0; weight < buffers.weights.size(); ++weight) {
     Value zeros = b.zeros(lanes);
     b.loop(b.index(0), count, 1, {}, [&](Value row, ValueRange) -> Rows {
-      for (int64_t at = 0; at < shape.columns; at += lanes)
-        b.store(zeros, memory.totals, {b.index(weight), row, b.index(at)});
+      b.forEach(0, 4 * shape.columns, lanes, [&](Value at) {
+        b.store(zeros, memory.totals, {b.index(weight), row, at});
+      });
       return {};
     });
     Rows none;
@@ -338,7 +353,7 @@ void LinearKernel::panel(Value firstRow, Value count, Value firstColumn) {
         {},
         [&](const Block &block, ValueRange) -> Rows {
           decodePanel(weight, base, block);
-          multiplyPanel(weight, firstRow, count, firstColumn, block);
+          multiplyPanel(weight, firstRow, count, base, firstColumn, block);
           return {};
         },
         none);
@@ -349,8 +364,7 @@ void LinearKernel::panel(Value firstRow, Value count, Value firstColumn) {
              Rows totals;
              for (unsigned weight = 0; weight < buffers.weights.size();
                   ++weight)
-               totals.push_back(
-                   b.load(memory.totals, {b.index(weight), row, at}, lanes));
+               totals.push_back(addTotals(weight, row, at));
              // Columns before the tile's own are another tile's.
              Value vectorBase = b.add(base, at);
              Value column = b.create<arith::MaxUIOp>(vectorBase, firstColumn);
@@ -362,6 +376,40 @@ void LinearKernel::panel(Value firstRow, Value count, Value firstColumn) {
              return {};
            });
     return {};
+  });
+}
+
+/// The sums of the features `at` .. + lanes from their chains.
+Value LinearKernel::addTotals(unsigned weight, Value row, Value at) {
+  Rows chains;
+  for (int64_t chain = 0; chain < 4; ++chain) {
+    Value place = b.add(b.mul(at, 4), chain * lanes);
+    chains.push_back(
+        b.load(memory.totals, {b.index(weight), row, place}, lanes));
+  }
+  return addChains(chains);
+}
+
+/// Fetches a quarter of the next block's weights into the second-level cache
+/// while this block's are multiplied.
+void LinearKernel::prefetchQuad(unsigned weight, Value base, Value quad,
+                                const Block &block) {
+  constexpr int64_t line = 64;
+  Value memory = buffers.weights[weight];
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t size = std::min(shape.block, shape.in);
+  Value first = b.add(base, b.mul(quad, quadColumns()));
+  Value next = b.add(block.begin, shape.block);
+  Value isThere = b.compare(arith::CmpIPredicate::ult, next,
+                             b.index(shape.in));
+  next = b.create<arith::SelectOp>(isThere, next, block.begin);
+  b.forEach(0, quadColumns(), 1, [&](Value row) {
+    for (int64_t byte = 0; byte < size * bytes; byte += line)
+      b.create<memref::PrefetchOp>(
+          memory,
+          ValueRange{b.add(first, row), b.add(next, byte / bytes)},
+          /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
   });
 }
 
@@ -397,9 +445,11 @@ void LinearKernel::decodePanel(unsigned weight, Value base,
 }
 
 void LinearKernel::multiplyPanel(unsigned weight, Value firstRow, Value count,
-                                 Value column, const Block &block) {
+                                 Value base, Value column,
+                                 const Block &block) {
   b.loop(b.index(0), b.index(shape.columns / quadColumns()), 1, {},
          [&](Value quad, ValueRange) -> Rows {
+           prefetchQuad(weight, base, quad, block);
            int64_t tileRows = shape.registerRows;
            Value rest = b.rem(count, tileRows);
            Value whole = b.sub(count, rest);
@@ -455,12 +505,16 @@ void LinearKernel::multiplyTile(unsigned weight, int64_t tileRows,
                }
                return next;
              });
+  Value scale = getScale(weight, column, block.number);
   for (int64_t row = 0; row < tileRows; ++row) {
-    SmallVector<Value> place{b.index(weight), b.add(at, row),
-                             b.mul(quad, quadColumns())};
-    Value sum = addChains(ArrayRef<Value>(sums).slice(4 * row, 4));
-    Value total = b.load(memory.totals, place, lanes);
-    total = accumulate(sum, total, weight, xRows[row], column, block.number);
-    b.store(total, memory.totals, place);
+    Value ofRow = spreadScale(scale, xRows[row], block.number);
+    for (int64_t group = 0; group < 4; ++group) {
+      SmallVector<Value> place{
+          b.index(weight), b.add(at, row),
+          b.add(b.mul(quad, 4 * quadColumns()), group * lanes)};
+      Value total = b.load(memory.totals, place, lanes);
+      b.store(accumulate(sums[4 * row + group], total, ofRow), memory.totals,
+              place);
+    }
   }
 }

@@ -41,7 +41,7 @@ struct LinearBuffers {
 /// Memory on the stack of a parallel body, which all its tasks share.
 struct LinearMemory {
   mlir::Value panel;  ///< decoded weights of a tile and block
-  mlir::Value totals; ///< [weights, rows, columns] f32
+  mlir::Value totals; ///< [weights, rows, columns * 4 chains] f32
 };
 LinearMemory allocateLinear(VectorBuilder &b, int64_t lanes, bool dotProduct,
                             const LinearShape &shape, mlir::ShapedType weight,
@@ -68,7 +68,8 @@ private:
   using Rows = llvm::SmallVector<mlir::Value>;
 
   // Few rows.
-  void stream(int64_t count, mlir::Value firstRow, mlir::Value firstColumn);
+  void stream(int64_t registerRows, mlir::Value firstRow, mlir::Value count,
+              mlir::Value firstColumn);
   Rows streamGroup(unsigned weight, const Rows &xRows, mlir::Value base,
                    mlir::Value column);
   void streamBlock(unsigned weight, const Rows &xRows, mlir::Value base,
@@ -79,8 +80,11 @@ private:
   // Many rows.
   void panel(mlir::Value firstRow, mlir::Value count, mlir::Value firstColumn);
   void decodePanel(unsigned weight, mlir::Value base, const Block &block);
+  mlir::Value addTotals(unsigned weight, mlir::Value row, mlir::Value at);
+  void prefetchQuad(unsigned weight, mlir::Value base, mlir::Value quad,
+                    const Block &block);
   void multiplyPanel(unsigned weight, mlir::Value firstRow, mlir::Value count,
-                     mlir::Value column, const Block &block);
+                     mlir::Value base, mlir::Value column, const Block &block);
   void multiplyTile(unsigned weight, int64_t tileRows, mlir::Value firstRow,
                     mlir::Value at, mlir::Value quad, mlir::Value column,
                     const Block &block);
@@ -96,10 +100,13 @@ private:
   /// Chains of groups of features to the features' sums: lane 4 i + g of four
   /// groups (or 2 i + g of the even lanes of two) holds row i of group g.
   mlir::Value addChains(llvm::ArrayRef<mlir::Value> groups);
+  /// What the sums of a block are multiplied by, or null without scales: the
+  /// weights' part, and a row's vector.
+  mlir::Value getScale(unsigned weight, mlir::Value column, mlir::Value block);
+  mlir::Value spreadScale(mlir::Value scale, mlir::Value xRow,
+                          mlir::Value block);
   /// total + scale * sum
-  mlir::Value accumulate(mlir::Value sum, mlir::Value total, unsigned weight,
-                         mlir::Value xRow, mlir::Value column,
-                         mlir::Value block);
+  mlir::Value accumulate(mlir::Value sum, mlir::Value total, mlir::Value scale);
   /// Epilogue of some neighbouring columns, stored from column `column` on;
   /// `base` is the column of lane 0.
   void finish(llvm::ArrayRef<mlir::Value> totals, mlir::Value row,

@@ -393,7 +393,7 @@ void AttentionLowering::expandLatents() {
   linear.columns = shape.value % 64 == 0 ? 64 : 16;
   linear.rows = 256;
   linear.registerRows = shape.lanes == 16 ? 6 : 2;
-  linear.streamRows = 4;
+  linear.streamRows = 1;
   int64_t tiles = llvm::divideCeil(shape.value, linear.columns);
   Value chunks = b.ceilDiv(rows, linear.rows);
   OpFoldResult one = b.getIndexAttr(1), none = b.getIndexAttr(0);
