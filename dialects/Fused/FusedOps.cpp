@@ -55,8 +55,8 @@ LogicalResult TilesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult
 AttentionTilesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                            int64_t split, int64_t slots) {
-  if (split < 64 || split % 64 != 0 || slots < 1)
-    return emitError() << "expects split to be a positive multiple of 64 and "
+  if (split < 8 || split % 8 != 0 || slots < 1)
+    return emitError() << "expects split to be a positive multiple of 8 and "
                           "positive slots, found "
                        << split << " and " << slots;
   return success();
@@ -348,6 +348,10 @@ LogicalResult MlaAttentionOp::verify() {
     return success();
   if (getForm() != AttentionForm::absorbed)
     return emitOpError("expects tiles in the absorbed form only");
+  int64_t tokenBlock = getTokenBlock(cache.getDimSize(2));
+  if (getTiles()->getSplit() % tokenBlock != 0)
+    return emitOpError("expects splits of whole blocks of ")
+           << tokenBlock << " tokens, found " << getTiles()->getSplit();
   AttentionScratch scratch = getAttentionScratch(*this, *getTiles());
   for (Value out : getOuts().drop_front())
     if (!shapedType(out).getElementType().isInteger(8))

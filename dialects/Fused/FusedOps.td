@@ -29,7 +29,7 @@ def Fused_TilesAttr : AttrDef<Fused_Dialect, "Tiles"> {
     `stream_rows`) take the streaming form, which decodes weights into registers
     and never stores them. None of the numbers changes a result's bits.
 
-    Example: `#fused.tiles<columns = 64, rows = 256, register_rows = 6, stream_rows = 4>`
+    Example: `#fused.tiles<columns = 64, rows = 256, register_rows = 6, stream_rows = 8>`
   }];
   let parameters = (ins "int64_t":$columns, "int64_t":$rows,
                         "int64_t":$register_rows, "int64_t":$stream_rows);

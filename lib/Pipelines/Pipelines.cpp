@@ -39,9 +39,28 @@ StringRef moec::stringifyLevel(Level level) {
 }
 
 ArrayRef<StringRef> moec::getOptionalPasses() {
-  static const StringRef names[] = {"fuse-epilogues", "fuse-moe-dispatch",
-                                    "choose-fp8-tiles"};
+  static const StringRef names[] = {"fuse-epilogues", "fuse-rms-norm",
+                                    "fuse-moe-dispatch", "choose-fp8-tiles"};
   return names;
+}
+
+/// The pass with options, or a null pointer and what is wrong with them.
+static std::unique_ptr<Pass> createTiling(StringRef options,
+                                          std::string &message) {
+  std::unique_ptr<Pass> pass = createChooseFP8Tiles();
+  auto report = [&](const Twine &text) {
+    message = text.str();
+    return failure();
+  };
+  if (failed(pass->initializeOptions(options, report)))
+    return nullptr;
+  return pass;
+}
+
+std::string moec::checkTileOptions(StringRef options) {
+  std::string message;
+  createTiling(options, message);
+  return StringRef(message).trim().str();
 }
 
 static void cleanUp(OpPassManager &passes) {
@@ -63,10 +82,14 @@ void moec::buildTransformerToFused(OpPassManager &passes,
   passes.addPass(createCanonicalizerPass());
   if (choices.isOn("fuse-epilogues"))
     passes.addNestedPass<func::FuncOp>(createFuseEpilogues());
+  if (choices.isOn("fuse-rms-norm"))
+    passes.addNestedPass<func::FuncOp>(createFuseRmsNorm());
   if (choices.isOn("fuse-moe-dispatch"))
     passes.addNestedPass<func::FuncOp>(createFuseMoEDispatch());
-  if (choices.isOn("choose-fp8-tiles"))
-    passes.addNestedPass<func::FuncOp>(createChooseFP8Tiles());
+  if (choices.isOn("choose-fp8-tiles")) {
+    std::string message;
+    passes.addNestedPass<func::FuncOp>(createTiling(choices.tiles, message));
+  }
   passes.addPass(createCanonicalizerPass());
 }
 

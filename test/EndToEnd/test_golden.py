@@ -65,13 +65,25 @@ def test_f32_is_exact_on_avx2(compiled, case):
 
 
 @pytest.mark.parametrize("without", [
-    "fuse-epilogues", "fuse-moe-dispatch", "choose-fp8-tiles",
-    "fuse-epilogues,fuse-moe-dispatch,choose-fp8-tiles"])
+    "fuse-epilogues", "fuse-rms-norm", "fuse-moe-dispatch", "choose-fp8-tiles",
+    "fuse-epilogues,fuse-rms-norm",
+    "fuse-epilogues,fuse-rms-norm,fuse-moe-dispatch,choose-fp8-tiles"])
 @pytest.mark.parametrize("case", ["kimi-fp8", "edge"])
 def test_f32_is_exact_without_passes(compiled, case, without):
     """Every pass of the fused level can be left out."""
     artifact = compiled(GOLDEN / case, "--activations=f32", "--taps",
                         "--cpu=x86-64-v3", f"--without={without}")
+    values, greedy = check(artifact, GOLDEN / case,
+                           GOLDEN / case / "golden.safetensors")
+    assert all(value["ok"] for value in values.values())
+    assert greedy["equal"] == greedy["steps"]
+
+
+@pytest.mark.parametrize("case", ["deepseek-v3-fp8", "kimi"])
+def test_f32_is_exact_in_splits(compiled, case):
+    """Attention whose context has several splits, and more of them than slots."""
+    artifact = compiled(GOLDEN / case, "--activations=f32", "--taps",
+                        "--page-size=8", "--tiles=split=16 slots=3")
     values, greedy = check(artifact, GOLDEN / case,
                            GOLDEN / case / "golden.safetensors")
     assert all(value["ok"] for value in values.values())

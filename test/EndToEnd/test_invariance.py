@@ -9,7 +9,9 @@ FOLDERS = [GOLDEN / case for case in
            ["kimi-fp8", "deepseek-v3", "deepseek-v2-lite", "edge"]] + [TINY]
 MODES = [("--activations=f32",), ("--activations=bf16",),
          ("--activations=fp8",),
-         ("--activations=bf16", "--attention=expanded")]
+         ("--activations=bf16", "--attention=expanded"),
+         # More splits of the context than slots.
+         ("--activations=bf16", "--page-size=8", "--tiles=split=16 slots=3")]
 
 
 @pytest.mark.parametrize("variant", ["x86-64-v3", None])

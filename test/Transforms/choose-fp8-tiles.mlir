@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: func.func @fp8
 // CHECK: %[[S:.*]] = tensor.empty(%{{.*}}) : tensor<?x1024xi8>
-// CHECK: fused.linear {{.*}} outs(%{{.*}}, %[[S]]) {block = array<i64: 128, 128>, tiles = #fused.tiles<columns = 64, rows = 256, register_rows = 6, stream_rows = 4>}
+// CHECK: fused.linear {{.*}} outs(%{{.*}}, %[[S]]) {block = array<i64: 128, 128>, tiles = #fused.tiles<columns = 64, rows = 256, register_rows = 6, stream_rows = 8>}
 // GIVEN-LABEL: func.func @fp8
 // GIVEN: tiles = #fused.tiles<columns = 32, rows = 128, register_rows = 4, stream_rows = 2>
 func.func @fp8(%x: tensor<?x256xbf16>, %w: tensor<192x256xf8E4M3FN>, %s: tensor<2x2xf32>, %o: tensor<?x192xbf16>) -> tensor<?x192xbf16> {

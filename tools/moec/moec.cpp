@@ -82,8 +82,14 @@ struct CommandLine {
   cl::list<std::string> without{
       "without",
       cl::desc("Leave passes of the fused level out, to see what each buys: "
-               "fuse-epilogues, fuse-moe-dispatch, choose-fp8-tiles"),
+               "fuse-epilogues, fuse-rms-norm, fuse-moe-dispatch, "
+               "choose-fp8-tiles"),
       cl::CommaSeparated, cl::sub(compileCommand), cl::cat(category)};
+  Option<std::string> tiles{
+      "tiles",
+      cl::desc("Options of choose-fp8-tiles, as in \"columns=64 rows=128 "
+               "stream-rows=4 split=1024\""),
+      cl::sub(compileCommand), cl::cat(category)};
   cl::list<std::string> cpus{
       "cpu",
       cl::desc("Code variants: x86-64-v3, x86-64-v4, x86-64-v4-bf16 (default: "
@@ -205,9 +211,10 @@ std::optional<std::string> readOptions(const CommandLine &line,
          line.pageSize.getNumOccurrences() > 0))
       return std::string("--attention and --page-size shape the lowering to "
                          "fused; they cannot be given with a later --from");
-    if (options.from != Level::transformer && !line.without.empty())
-      return std::string("--without leaves out passes of the fused level; it "
-                         "cannot be given with a later --from");
+    if (options.from != Level::transformer &&
+        (!line.without.empty() || line.tiles.getNumOccurrences() > 0))
+      return std::string("--without and --tiles are for passes of the fused "
+                         "level; they cannot be given with a later --from");
   }
   for (const std::string &pass : line.without) {
     if (!llvm::is_contained(getOptionalPasses(), StringRef(pass)))
@@ -215,6 +222,13 @@ std::optional<std::string> readOptions(const CommandLine &line,
              llvm::join(getOptionalPasses(), ", ");
     options.lowering.without.push_back(pass);
   }
+  if (!options.lowering.isOn("choose-fp8-tiles") &&
+      line.tiles.getNumOccurrences() > 0)
+    return std::string("--tiles is for choose-fp8-tiles, which --without leaves "
+                       "out");
+  options.lowering.tiles = line.tiles;
+  if (std::string message = checkTileOptions(line.tiles); !message.empty())
+    return "--tiles=" + line.tiles + ": " + message;
   for (const CPUVariant &variant : getCPUVariants())
     if (line.cpus.empty() || llvm::is_contained(line.cpus, variant.name))
       options.variants.push_back(&variant);

@@ -27,11 +27,16 @@ struct LoweringChoices {
   int64_t pageSize = 64;
   /// Passes of the fused level that are left out, by name.
   llvm::SmallVector<std::string> without;
+  /// Options of choose-fp8-tiles as text; checkTileOptions() has found no fault.
+  std::string tiles;
 
   bool isOn(llvm::StringRef pass) const {
     return !llvm::is_contained(without, pass);
   }
 };
+
+/// What is wrong with options of choose-fp8-tiles, or an empty text.
+std::string checkTileOptions(llvm::StringRef options);
 
 /// The passes that LoweringChoices::without may name.
 llvm::ArrayRef<llvm::StringRef> getOptionalPasses();

@@ -197,6 +197,36 @@ def FuseEpilogues : Pass<"fuse-epilogues", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::moec::fused::FusedDialect"];
 }
 
+def FuseRmsNorm : Pass<"fuse-rms-norm", "::mlir::func::FuncOp"> {
+  let summary = "Fuse the residual add before a norm and the quantisation after it";
+  let description = [{
+    A row is read once: the norm's kernel adds the residual stream as it reads, and
+    quantises while the row is in the cache.
+    - `rms_norm(add(a, b))` becomes one rms_norm with the residual b, whose last result
+      is the sum (the residual stream goes on with it);
+    - `quantize(rms_norm(x))` becomes one rms_norm with `quantize_group`, if the norm's
+      own result has no other use.
+
+    It runs behind `fuse-epilogues`, so the adds that are left are those that no
+    linear layer takes.
+
+    Before:
+    ```mlir
+    %s = fused.add %a, %b outs(%o0) : ...
+    %y = fused.rms_norm %s, %gain outs(%o1) {eps = 1.0e-06 : f64} : ...
+    %q:2 = fused.quantize %y outs(%o2, %o3) {group = 128 : i64} : ...
+    ```
+    After:
+    ```mlir
+    %q:3 = fused.rms_norm %a, %gain residual %b outs(%o2, %o3, %o0) {eps = 1.0e-06 : f64, quantize_group = 128 : i64} : ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numResidual", "residual", "Number of residual adds fused">,
+    Statistic<"numQuantize", "quantize", "Number of quantisations fused">];
+  let dependentDialects = ["::moec::fused::FusedDialect"];
+}
+
 def FuseMoEDispatch : Pass<"fuse-moe-dispatch", "::mlir::func::FuncOp"> {
   let summary = "Run all experts in grouped kernels";
   let description = [{
@@ -225,8 +255,8 @@ def FuseMoEDispatch : Pass<"fuse-moe-dispatch", "::mlir::func::FuncOp"> {
 def ChooseFP8Tiles : Pass<"choose-fp8-tiles", "::mlir::func::FuncOp"> {
   let summary = "Choose how linear kernels are cut into tiles";
   let description = [{
-    Gives `fused.linear` and `fused.grouped_linear` the attribute `tiles` where the
-    CPU has a kernel for them: 64 columns share the 128x128 block's scale and fit
+    Gives `fused.linear`, `fused.grouped_linear` and `fused.mla_attention` the
+    attribute `tiles` where the CPU has a kernel for them. Of linear layers: 64 columns share the 128x128 block's scale and fit
     the first-level cache decoded (16 KB in bf16, 32 KB in f32); `rows` bounds the
     partial sums of a task (256 x 64 f32 is 64 KB, in the second-level cache);
     register rows times four vectors fill the register file of the target
@@ -234,13 +264,17 @@ def ChooseFP8Tiles : Pass<"choose-fp8-tiles", "::mlir::func::FuncOp"> {
     `stream_rows` rows the kernel is bound by reading the weights, and decoding
     into registers is cheapest.
 
+    Absorbed attention takes splits of 512 tokens: enough work for a task to be
+    worth its combination (about 2 % of it), few enough for several threads from
+    1024 tokens of context on.
+
     An op that already has tiles keeps them; options override the choice. Ops
     without tiles go the way of their decomposition: weights in f16, fewer output
     features than a group of 16, blocks that are no multiple of 16.
 
     Before: `fused.linear %x weights(%w) ...`
 
-    After: `fused.linear %x weights(%w) ... {tiles = #fused.tiles<columns = 64, rows = 256, register_rows = 6, stream_rows = 4>}`
+    After: `fused.linear %x weights(%w) ... {tiles = #fused.tiles<columns = 64, rows = 256, register_rows = 6, stream_rows = 8>}`
   }];
   let options = [
     Option<"columns", "columns", "int64_t", /*default=*/"0",
@@ -252,7 +286,7 @@ def ChooseFP8Tiles : Pass<"choose-fp8-tiles", "::mlir::func::FuncOp"> {
     Option<"streamRows", "stream-rows", "int64_t", /*default=*/"-1",
            "Most rows of the streaming form (-1: choose)">,
     Option<"split", "split", "int64_t", /*default=*/"0",
-           "Tokens of context of a task of attention, a multiple of 64 (0: choose)">,
+           "Tokens of context of a task of attention (0: choose)">,
     Option<"slots", "slots", "int64_t", /*default=*/"0",
            "Tasks of attention at a time (0: choose)">];
   let statistics = [
@@ -262,7 +296,7 @@ def ChooseFP8Tiles : Pass<"choose-fp8-tiles", "::mlir::func::FuncOp"> {
 }
 
 def LowerFusedToVector : Pass<"lower-fused-to-vector", "::mlir::func::FuncOp"> {
-  let summary = "Lower linear kernels to loops of vectors (CPU)";
+  let summary = "Lower linear and attention kernels to loops of vectors (CPU)";
   let description = [{
     Runs on buffers. Each `fused.linear` and `fused.grouped_linear` with tiles
     becomes one `rt.parallel` whose tasks are column tiles (times pieces of work or
@@ -283,6 +317,13 @@ def LowerFusedToVector : Pass<"lower-fused-to-vector", "::mlir::func::FuncOp"> {
     With `dot-product`, bf16 activations are multiplied by vdpbf16ps; codes become
     bf16 by two table look-ups (VBMI). Else all arithmetic is FMA in f32; codes
     become f16 by shifts and f32 by conversion, NaN included.
+
+    `fused.mla_attention` with tiles becomes a region that pulls the queries through
+    kv_b, one that attends to the splits of all rows' contexts, one that combines
+    them, and one that pulls the latents through kv_b. The lanes of a vector are
+    heads: the latents of the cache, as they lie in their pages, are only broadcast,
+    and the softmax needs no sum across lanes. With `dot-product` and a cache in bf16
+    the queries and the softmax's weights are rounded to bf16.
 
     After (streaming form, one row):
     ```mlir
