@@ -9,6 +9,7 @@
 
 #include "OutputFolder.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
@@ -100,20 +101,22 @@ void Compiler::saveLevel(ModuleOp module, Level level,
   std::string name = stringifyLevel(level).str() + ".mlir";
   if (level >= Level::vector)
     name = (variant.name + "/" + name).str();
-  llvm::raw_string_ostream out(savedIR[name]);
+  std::string text;
+  llvm::raw_string_ostream out(text);
   OpPrintingFlags flags;
   flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
   module.print(out, flags);
+  std::lock_guard<std::mutex> lock(savedIRMutex);
+  savedIR[name] = std::move(text);
 }
 
+/// Runs on several threads at once, one for each variant, so it reports nothing
+/// and keeps the IR of levels under a lock.
 LogicalResult Compiler::lower(ModuleOp module, Level from, Level to,
                               const CPUVariant &variant) {
   for (int level = static_cast<int>(from) + 1; level <= static_cast<int>(to);
        ++level) {
     Level target = static_cast<Level>(level);
-    options.progress("lowering to " + stringifyLevel(target).str() +
-                     (target >= Level::vector ? " for " + variant.name.str()
-                                              : std::string()));
     if (failed(runPasses(module, target, variant)))
       return failure();
     Builder b(context);
@@ -141,6 +144,7 @@ Compiler::compileTo(Level level, const CPUVariant &variant) {
   if (level < from)
     return emitError((*module)->getLoc(), "cannot go back from ")
            << stringifyLevel(from) << " to " << stringifyLevel(level);
+  options.progress("lowering to " + stringifyLevel(level).str());
   if (failed(lower(**module, from, level, variant)))
     return failure();
   return module;
@@ -161,20 +165,28 @@ static LogicalResult rename(ModuleOp module, StringRef name,
 }
 
 FailureOr<std::string> Compiler::compileVariants(ModuleOp module, Level level) {
+  std::string names = llvm::join(llvm::map_range(options.variants,
+                                                 [](const CPUVariant *variant) {
+                                                   return variant->name.str();
+                                                 }),
+                                 ", ");
+  options.progress("lowering for " + names);
   SmallVector<OwningOpRef<ModuleOp>> modules;
-  for (const CPUVariant *variant : options.variants) {
+  for (size_t number = 0; number < options.variants.size(); ++number)
     modules.push_back(cast<ModuleOp>(module->clone()));
-    if (failed(rename(*modules.back(), "moec_step", variant->entry)) ||
-        failed(lower(*modules.back(), level, Level::llvm, *variant)) ||
-        failed(rename(*modules.back(), "moec_probe", variant->probe)))
-      return failure();
-  }
-  options.progress("compiling for " +
-                   llvm::join(llvm::map_range(options.variants,
-                                              [](const CPUVariant *variant) {
-                                                return variant->name.str();
-                                              }),
-                              ", "));
+  // No thread may load a dialect while others run.
+  context->loadAllAvailableDialects();
+  auto lowerVariant = [&](size_t number) -> LogicalResult {
+    ModuleOp ofVariant = *modules[number];
+    const CPUVariant &variant = *options.variants[number];
+    return success(succeeded(rename(ofVariant, "moec_step", variant.entry)) &&
+                   succeeded(lower(ofVariant, level, Level::llvm, variant)) &&
+                   succeeded(rename(ofVariant, "moec_probe", variant.probe)));
+  };
+  if (failed(
+          failableParallelForEachN(context, 0, modules.size(), lowerVariant)))
+    return failure();
+  options.progress("compiling for " + names);
   // LLVM's part takes most of the time; its contexts are independent.
   SmallVector<FailureOr<SmallVector<char, 0>>> results(modules.size(),
                                                        failure());
@@ -270,6 +282,7 @@ FailureOr<MemoryPlan> Compiler::compileArtifact(StringRef output) {
            << stringifyLevel(level)
            << " is that of one; start from bufferized or before";
   saveLevel(**module, level, *options.variants.front());
+  options.progress("lowering to bufferized");
   if (failed(
           lower(**module, level, Level::bufferized, *options.variants.front())))
     return failure();

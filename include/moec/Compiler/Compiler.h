@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SourceMgr.h"
 #include <functional>
+#include <mutex>
 
 namespace moec {
 
@@ -69,6 +70,7 @@ private:
   mlir::MLIRContext *context;
   llvm::SourceMgr &sources;
   CompileOptions options;
+  std::mutex savedIRMutex;
   llvm::StringMap<std::string> savedIR; ///< file in ir/ -> text
 };
 
