@@ -119,7 +119,7 @@ void moec::buildBufferizedToVector(OpPassManager &passes,
   LowerFusedToVectorOptions kernels;
   kernels.lanes = variant.lanes;
   kernels.dotProduct = variant.dotProduct;
-  passes.addNestedPass<func::FuncOp>(createLowerFusedToVector(kernels));
+  passes.addPass(createLowerFusedToVector(kernels));
   AddProbeOptions probe;
   probe.lanes = variant.lanes;
   probe.dotProduct = variant.dotProduct;

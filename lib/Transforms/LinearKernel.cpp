@@ -48,8 +48,8 @@ LinearKernel::LinearKernel(VectorBuilder &b, int64_t lanes, bool dotProduct,
       memory(memory), stepsPerBlock(getStepsPerBlock(decoder, shape)) {}
 
 void LinearKernel::build(Value firstRow, Value count, Value firstColumn) {
-  // The streaming form has code for 1, 2, 4, ... rows; a number between computes
-  // its last row more than once.
+  // The streaming form has code for 1, 2, 4, ... rows; a number between
+  // computes its last row more than once.
   std::function<void(int64_t)> choose = [&](int64_t rows) {
     if (rows > shape.streamRows)
       return panel(firstRow, count, firstColumn);
@@ -401,14 +401,12 @@ void LinearKernel::prefetchQuad(unsigned weight, Value base, Value quad,
   int64_t size = std::min(shape.block, shape.in);
   Value first = b.add(base, b.mul(quad, quadColumns()));
   Value next = b.add(block.begin, shape.block);
-  Value isThere = b.compare(arith::CmpIPredicate::ult, next,
-                             b.index(shape.in));
+  Value isThere = b.compare(arith::CmpIPredicate::ult, next, b.index(shape.in));
   next = b.create<arith::SelectOp>(isThere, next, block.begin);
   b.forEach(0, quadColumns(), 1, [&](Value row) {
     for (int64_t byte = 0; byte < size * bytes; byte += line)
       b.create<memref::PrefetchOp>(
-          memory,
-          ValueRange{b.add(first, row), b.add(next, byte / bytes)},
+          memory, ValueRange{b.add(first, row), b.add(next, byte / bytes)},
           /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
   });
 }
@@ -445,8 +443,7 @@ void LinearKernel::decodePanel(unsigned weight, Value base,
 }
 
 void LinearKernel::multiplyPanel(unsigned weight, Value firstRow, Value count,
-                                 Value base, Value column,
-                                 const Block &block) {
+                                 Value base, Value column, const Block &block) {
   b.loop(b.index(0), b.index(shape.columns / quadColumns()), 1, {},
          [&](Value quad, ValueRange) -> Rows {
            prefetchQuad(weight, base, quad, block);

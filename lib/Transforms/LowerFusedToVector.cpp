@@ -9,7 +9,10 @@
 #include "LinearKernel.h"
 #include "moec/Transforms/Passes.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <array>
+#include <map>
 
 namespace moec {
 #define GEN_PASS_DEF_LOWERFUSEDTOVECTOR
@@ -98,33 +101,91 @@ private:
   int64_t in, padded;
 };
 
+/// An order of keys by address: only equality matters.
+struct KeyLess {
+  using Key = std::tuple<void *, Type, Attribute, Attribute>;
+  static std::array<const void *, 4> addresses(const Key &key) {
+    return {std::get<0>(key), std::get<1>(key).getAsOpaquePointer(),
+            std::get<2>(key).getAsOpaquePointer(),
+            std::get<3>(key).getAsOpaquePointer()};
+  }
+  bool operator()(const Key &left, const Key &right) const {
+    return addresses(left) < addresses(right);
+  }
+};
+
 struct LowerFusedToVector
     : moec::impl::LowerFusedToVectorBase<LowerFusedToVector> {
   using Base::Base;
 
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
+    ModuleOp module = getOperation();
     if ((lanes != 8 && lanes != 16) || (dotProduct && lanes != 16)) {
-      function.emitError("lower-fused-to-vector expects 8 or 16 lanes, and 16 "
-                         "with dot-product, found ")
+      module.emitError("lower-fused-to-vector expects 8 or 16 lanes, and 16 "
+                       "with dot-product, found ")
           << lanes.getValue();
       return signalPassFailure();
     }
     SmallVector<Operation *> kernels;
-    function.walk([&](Operation *op) {
+    module.walk([&](Operation *op) {
       if (isa<fused::LinearOp, fused::GroupedLinearOp, fused::MlaAttentionOp>(
               op))
         kernels.push_back(op);
     });
+    SymbolTable symbols(module);
+    functions.clear();
     for (Operation *op : kernels)
-      if (failed(lower(op)))
+      if (failed(lowerToCall(op, symbols)))
         return signalPassFailure();
   }
 
 private:
-  LogicalResult lower(Operation *op) {
+  /// Dense and mixture-of-experts layers have many kernels in common: equal
+  /// ones share a function.
+  LogicalResult lowerToCall(Operation *op, SymbolTable &symbols) {
     if (op->getNumResults() > 0)
       return op->emitOpError("expects memrefs: run bufferization first");
+    SmallVector<Value> arguments{getStep(op)};
+    llvm::append_range(arguments, op->getOperands());
+    auto type = FunctionType::get(op->getContext(),
+                                  ValueRange(arguments).getTypes(), {});
+    func::FuncOp &function = functions[{op->getName().getAsOpaquePointer(),
+                                        type, op->getPropertiesAsAttribute(),
+                                        op->getDiscardableAttrDictionary()}];
+    if (!function) {
+      function = createFunction(op, type, symbols);
+      if (failed(lower(&function.getBody().front().front())))
+        return failure();
+      ++numLowered;
+    }
+    OpBuilder b(op);
+    func::CallOp::create(b, op->getLoc(), function, arguments);
+    op->erase();
+    return success();
+  }
+
+  /// A function that does what `op` does, of its operands behind the step.
+  func::FuncOp createFunction(Operation *op, FunctionType type,
+                              SymbolTable &symbols) {
+    OpBuilder b(op->getContext());
+    StringRef kernel = op->getName().stripDialect();
+    auto function =
+        func::FuncOp::create(b, op->getLoc(), ("moec_" + kernel).str(), type);
+    function.setPrivate();
+    function->setAttr(
+        "llvm.linkage",
+        LLVM::LinkageAttr::get(op->getContext(), LLVM::Linkage::Internal));
+    Block *body = function.addEntryBlock();
+    b.setInsertionPointToStart(body);
+    IRMapping mapping;
+    mapping.map(op->getOperands(), body->getArguments().drop_front());
+    b.clone(*op, mapping);
+    func::ReturnOp::create(b, op->getLoc());
+    symbols.insert(function);
+    return function;
+  }
+
+  LogicalResult lower(Operation *op) {
     ImplicitLocOpBuilder builder(op->getLoc(), op);
     VectorBuilder b(op->getLoc(), builder);
     LogicalResult lowered =
@@ -141,7 +202,6 @@ private:
     if (failed(lowered))
       return failure();
     op->erase();
-    ++numLowered;
     return success();
   }
 
@@ -279,6 +339,9 @@ private:
     }
     return buffers;
   }
+
+  /// By kernel, operand types, properties and other attributes.
+  std::map<KeyLess::Key, func::FuncOp, KeyLess> functions;
 };
 
 } // namespace

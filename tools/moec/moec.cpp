@@ -224,8 +224,9 @@ std::optional<std::string> readOptions(const CommandLine &line,
   }
   if (!options.lowering.isOn("choose-fp8-tiles") &&
       line.tiles.getNumOccurrences() > 0)
-    return std::string("--tiles is for choose-fp8-tiles, which --without leaves "
-                       "out");
+    return std::string(
+        "--tiles is for choose-fp8-tiles, which --without leaves "
+        "out");
   options.lowering.tiles = line.tiles;
   if (std::string message = checkTileOptions(line.tiles); !message.empty())
     return "--tiles=" + line.tiles + ": " + message;

@@ -27,7 +27,8 @@ struct LoweringChoices {
   int64_t pageSize = 64;
   /// Passes of the fused level that are left out, by name.
   llvm::SmallVector<std::string> without;
-  /// Options of choose-fp8-tiles as text; checkTileOptions() has found no fault.
+  /// Options of choose-fp8-tiles as text; checkTileOptions() has found no
+  /// fault.
   std::string tiles;
 
   bool isOn(llvm::StringRef pass) const {

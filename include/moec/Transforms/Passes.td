@@ -295,12 +295,13 @@ def ChooseFP8Tiles : Pass<"choose-fp8-tiles", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::moec::fused::FusedDialect"];
 }
 
-def LowerFusedToVector : Pass<"lower-fused-to-vector", "::mlir::func::FuncOp"> {
+def LowerFusedToVector : Pass<"lower-fused-to-vector", "::mlir::ModuleOp"> {
   let summary = "Lower linear and attention kernels to loops of vectors (CPU)";
   let description = [{
     Runs on buffers. Each `fused.linear` and `fused.grouped_linear` with tiles
     becomes one `rt.parallel` whose tasks are column tiles (times pieces of work or
-    of rows).
+    of rows), in a function of its own: kernels that are equal but for the values of
+    their operands share it.
 
     A vector of L lanes holds L / 4 output features of 4 chains each (see
     fused.linear for the order of the sum): the codes of a row's 16 bytes fill one
@@ -338,7 +339,7 @@ def LowerFusedToVector : Pass<"lower-fused-to-vector", "::mlir::func::FuncOp"> {
     Option<"dotProduct", "dot-product", "bool", /*default=*/"false",
            "Use AVX512-BF16 dot products and VBMI table look-ups">];
   let statistics = [
-    Statistic<"numLowered", "lowered", "Number of kernels lowered">];
+    Statistic<"numLowered", "lowered", "Number of different kernels lowered">];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
