@@ -10,6 +10,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace moec;
@@ -49,6 +50,37 @@ LogicalResult TilesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                           "stream_rows >= 0, found "
                        << rows << ", " << registerRows << " and " << streamRows;
   return success();
+}
+
+LogicalResult
+AttentionTilesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                           int64_t split, int64_t slots) {
+  if (split < 64 || split % 64 != 0 || slots < 1)
+    return emitError() << "expects split to be a positive multiple of 64 and "
+                          "positive slots, found "
+                       << split << " and " << slots;
+  return success();
+}
+
+int64_t fused::getTokenBlock(int64_t pageSize) {
+  return std::gcd<int64_t>(pageSize, 64);
+}
+
+int64_t fused::getPaddedHeads(int64_t heads) {
+  return llvm::alignTo(heads, 16);
+}
+
+AttentionScratch fused::getAttentionScratch(MlaAttentionOp op,
+                                            AttentionTilesAttr tiles) {
+  auto shapeOf = [](Value value) {
+    return cast<ShapedType>(value.getType()).getShape();
+  };
+  int64_t heads = getPaddedHeads(shapeOf(op.getQNope())[1]);
+  int64_t rank = shapeOf(op.getKvB())[1], width = shapeOf(op.getCache())[3];
+  // Sums, maxima and divisors; a slot has its factors and its task besides.
+  int64_t result = (rank + 2) * heads;
+  return {4 * (width * heads + result),
+          4 * tiles.getSlots() * (result + 2 * heads + 2)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -288,7 +320,7 @@ LogicalResult RmsNormOp::verify() {
 LogicalResult MlaAttentionOp::verify() {
   auto nope = shapedType(getQNope()), rope = shapedType(getQRope());
   auto cache = shapedType(getCache()), kvB = shapedType(getKvB());
-  if (failed(expectOuts(*this, getOuts().size(), 1)))
+  if (failed(expectOuts(*this, getOuts().size(), getTiles() ? 3 : 1)))
     return failure();
   auto out = shapedType(getOuts()[0]);
   if (nope.getRank() != 3 || rope.getRank() != 3 || out.getRank() != 3 ||
@@ -312,5 +344,16 @@ LogicalResult MlaAttentionOp::verify() {
            << cache.getDimSize(3);
   if (getBlock().has_value() != static_cast<bool>(getKvBScales()))
     return emitOpError("expects a block exactly with scales of kv_b");
-  return success();
+  if (!getTiles())
+    return success();
+  if (getForm() != AttentionForm::absorbed)
+    return emitOpError("expects tiles in the absorbed form only");
+  AttentionScratch scratch = getAttentionScratch(*this, *getTiles());
+  for (Value out : getOuts().drop_front())
+    if (!shapedType(out).getElementType().isInteger(8))
+      return emitOpError("expects scratch of i8, found ") << out.getType();
+  return success(succeeded(expectShape(*this, "the rows' scratch", getOuts()[1],
+                                       {dynamic, scratch.bytesPerRow})) &&
+                 succeeded(expectShape(*this, "the slots' scratch",
+                                       getOuts()[2], {scratch.bytesFixed})));
 }

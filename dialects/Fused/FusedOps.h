@@ -35,6 +35,18 @@
 
 namespace moec::fused {
 
+/// Tokens that an attention kernel works on at a time: a page, or a part of it.
+int64_t getTokenBlock(int64_t pageSize);
+/// Heads of an attention kernel, padded to whole vectors of every target.
+int64_t getPaddedHeads(int64_t heads);
+
+/// Bytes that an attention kernel with such tiles lays its work out in.
+struct AttentionScratch {
+  int64_t bytesPerRow, bytesFixed;
+};
+AttentionScratch getAttentionScratch(MlaAttentionOp op,
+                                     AttentionTilesAttr tiles);
+
 /// Adds what bufferization needs to know of the dialect's ops.
 void registerBufferization(mlir::DialectRegistry &registry);
 

@@ -37,6 +37,21 @@ def Fused_TilesAttr : AttrDef<Fused_Dialect, "Tiles"> {
   let genVerifyDecl = 1;
 }
 
+def Fused_AttentionTilesAttr : AttrDef<Fused_Dialect, "AttentionTiles"> {
+  let mnemonic = "attention_tiles";
+  let summary = "How an attention kernel is cut into tiles";
+  let description = [{
+    A parallel task attends to `split` tokens of one row's context, with all heads;
+    `slots` tasks run at a time, so that the workspace does not grow with the
+    context. `split` decides the order of the sums, `slots` does not.
+
+    Example: `#fused.attention_tiles<split = 512, slots = 64>`
+  }];
+  let parameters = (ins "int64_t":$split, "int64_t":$slots);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Fused_Epilogue : I32Enum<"Epilogue", "what follows a product", [
     I32EnumCase<"none", 0>, I32EnumCase<"swiglu", 1>]> {
   let cppNamespace = "::moec::fused";
@@ -338,9 +353,10 @@ def Fused_MlaAttentionOp : Fused_KernelOp<"mla_attention",
     kv_b makes keys and values of each page (from quantised latents with
     `quantize_latent`). (DeepSeek-V2, section 2.1.2.)
 
-    The context is cut into splits of `split` tokens; each runs an online softmax of
-    its own (Milakov and Gimelshein 2018), and the splits are combined in their
-    order, so that a row's bits depend on its own sequence only.
+    With `tiles` the context is cut into splits; each runs an online softmax of its
+    own (Milakov and Gimelshein 2018), and the splits are combined in their order, so
+    that a row's bits depend on its own sequence only. Such a kernel has two more
+    destinations as scratch, i8 [N, bytes] and [bytes], which `choose-fp8-tiles` adds.
 
     Example: `%y = fused.mla_attention %qn, %qr, %cache, %table, %seq, %pos, %layer weights(%w) outs(%o) {form = #fused<form absorbed>, scale = 0.1309 : f64} : ...`
   }];
@@ -349,11 +365,12 @@ def Fused_MlaAttentionOp : Fused_KernelOp<"mla_attention",
                        AnyStridedMemRef:$sequences, Fused_I32:$positions,
                        Index:$layer, Fused_Any:$kv_b,
                        Optional<Fused_F32>:$kv_b_scales,
-                       Variadic<Fused_Float>:$outs, F64Attr:$scale,
+                       Variadic<Fused_Any>:$outs, F64Attr:$scale,
                        OptionalAttr<DenseI64ArrayAttr>:$block,
                        DefaultValuedAttr<Fused_AttentionFormAttr,
                          "::moec::fused::AttentionForm::absorbed">:$form,
-                       UnitAttr:$quantize_latent);
+                       UnitAttr:$quantize_latent,
+                       OptionalAttr<Fused_AttentionTilesAttr>:$tiles);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $q_nope `,` $q_rope `,` $cache `,` $page_table `,` $sequences `,` $positions

@@ -28,6 +28,19 @@ bool hasKernel(ShapedType weight, std::optional<ArrayRef<int64_t>> block) {
   return weight.getDimSize(0) >= 16;
 }
 
+/// Has the CPU a kernel for this attention? Vectors must fit into pages, blocks
+/// of scales and the rank of the latent.
+bool hasKernel(fused::MlaAttentionOp op) {
+  auto kvB = cast<ShapedType>(op.getKvB().getType());
+  auto value = cast<ShapedType>(op.getOuts()[0].getType()).getDimSize(2);
+  auto nope = cast<ShapedType>(op.getQNope().getType()).getDimSize(2);
+  int64_t pageSize = cast<ShapedType>(op.getCache().getType()).getDimSize(2);
+  return op.getForm() == fused::AttentionForm::absorbed &&
+         hasKernel(kvB, op.getBlock()) && kvB.getDimSize(1) % 16 == 0 &&
+         nope % 16 == 0 && value % 16 == 0 &&
+         fused::getTokenBlock(pageSize) % 8 == 0;
+}
+
 struct ChooseFP8Tiles : moec::impl::ChooseFP8TilesBase<ChooseFP8Tiles> {
   using Base::Base;
 
@@ -45,6 +58,8 @@ private:
       return choose(linear, cast<ShapedType>(linear.getWeights()[0].getType()));
     if (auto grouped = dyn_cast<fused::GroupedLinearOp>(op))
       return choose(grouped, cast<ShapedType>(grouped.getWeightType()));
+    if (auto attention = dyn_cast<fused::MlaAttentionOp>(op))
+      return choose(attention);
     return WalkResult::advance();
   }
 
@@ -73,6 +88,31 @@ private:
     return WalkResult::advance();
   }
 
+  WalkResult choose(fused::MlaAttentionOp op) {
+    if (op.getTiles())
+      return WalkResult::advance();
+    if (!hasKernel(op)) {
+      ++numLeft;
+      return WalkResult::advance();
+    }
+    auto tiles = fused::AttentionTilesAttr::getChecked(
+        [&] { return op.emitOpError("choose-fp8-tiles: "); }, op.getContext(),
+        split > 0 ? split.getValue() : 512, slots > 0 ? slots.getValue() : 64);
+    if (!tiles)
+      return WalkResult::interrupt();
+    op.setTilesAttr(tiles);
+    fused::AttentionScratch scratch = fused::getAttentionScratch(op, tiles);
+    OpBuilder b(op);
+    Value rows = b.createOrFold<tensor::DimOp>(op.getLoc(), op.getQNope(), 0);
+    auto empty = [&](ArrayRef<OpFoldResult> sizes) -> Value {
+      return tensor::EmptyOp::create(b, op.getLoc(), sizes, b.getI8Type());
+    };
+    addDestinations(op, {empty({rows, b.getIndexAttr(scratch.bytesPerRow)}),
+                         empty({b.getIndexAttr(scratch.bytesFixed)})});
+    ++numTiled;
+    return WalkResult::advance();
+  }
+
   /// A second destination, in which the kernel may lay out x anew: up to 4
   /// bytes for each feature, padded to pieces of 16.
   template <typename Op> void addScratch(Op op, ShapedType weight) {
@@ -83,14 +123,19 @@ private:
     Value scratch = tensor::EmptyOp::create(
         b, loc, SmallVector<OpFoldResult>{rows, b.getIndexAttr(bytes)},
         b.getI8Type());
+    addDestinations(op, scratch);
+  }
+
+  template <typename Op> void addDestinations(Op op, ValueRange scratch) {
+    OpBuilder b(op);
     op.getOutsMutable().append(scratch);
     SmallVector<Type> types(op->getResultTypes());
-    types.push_back(scratch.getType());
-    OperationState state(loc, op->getName(), op->getOperands(), types,
+    llvm::append_range(types, scratch.getTypes());
+    OperationState state(op.getLoc(), op->getName(), op->getOperands(), types,
                          op->getAttrs());
     state.propertiesAttr = op->getPropertiesAsAttribute();
     Operation *tiled = b.create(state);
-    op->replaceAllUsesWith(tiled->getResults().drop_back());
+    op->replaceAllUsesWith(tiled->getResults().drop_back(scratch.size()));
     op->erase();
   }
 };

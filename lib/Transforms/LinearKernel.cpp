@@ -141,8 +141,9 @@ Value LinearKernel::accumulate(Value sum, Value total, unsigned weight,
                                Value xRow, Value column, Value block) {
   if (shape.rowBlock == 0)
     return b.create<arith::AddFOp>(total, sum);
+  Value row = buffers.weightRow ? b.add(column, buffers.weightRow) : column;
   Value scale = b.create<memref::LoadOp>(
-      buffers.scales[weight], ValueRange{b.div(column, shape.rowBlock), block});
+      buffers.scales[weight], ValueRange{b.div(row, shape.rowBlock), block});
   if (double factor = decoder.getFactor(); factor != 1.0)
     scale = b.create<arith::MulFOp>(
         scale, b.create<arith::ConstantOp>(b.getF32FloatAttr(factor)));

@@ -34,6 +34,8 @@ struct LinearBuffers {
   mlir::Value residual;                   ///< [N, OUT] or null
   mlir::Value out;                        ///< [N, OUT]
   mlir::Value gather;                     ///< row of x by row of out, or null
+  mlir::Value
+      weightRow; ///< row of the scaled tensor of weights' row 0, or null
 };
 
 /// Memory on the stack of a parallel body, which all its tasks share.

@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionKernel.h"
 #include "LinearKernel.h"
 #include "moec/Transforms/Passes.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace moec {
 #define GEN_PASS_DEF_LOWERFUSEDTOVECTOR
@@ -17,19 +20,6 @@ using namespace mlir;
 using namespace moec;
 
 namespace {
-
-/// `body` is given a range of tasks of [0, count).
-void createParallel(VectorBuilder &b, Value step, Value count,
-                    llvm::function_ref<void(Value begin, Value end)> body) {
-  Type i64 = b.getI64Type();
-  Value count64 = b.create<arith::IndexCastOp>(i64, count);
-  auto parallel = b.create<rt::ParallelOp>(step, count64);
-  OpBuilder::InsertionGuard guard(b);
-  Location loc = b.getLoc();
-  Block *block = b.createBlock(&parallel.getBody(), {}, {i64, i64}, {loc, loc});
-  body(b.toIndex(block->getArgument(0)), b.toIndex(block->getArgument(1)));
-  b.create<rt::YieldOp>();
-}
 
 /// Brings x into the form that a kernel reads: widened, padded with zeros to
 /// whole pieces, evens before odds where the decoder wants it.
@@ -54,12 +44,7 @@ public:
     auto type = MemRefType::get({ShapedType::kDynamic, padded}, element);
     Value staged =
         b.create<memref::ViewOp>(type, flat, b.index(0), ValueRange{rows});
-    createParallel(b, step, rows, [&](Value begin, Value end) {
-      b.loop(begin, end, 1, {}, [&](Value row, ValueRange) {
-        stageRow(b, x, staged, row);
-        return SmallVector<Value>();
-      });
-    });
+    b.parallelFor(step, rows, [&](Value row) { stageRow(b, x, staged, row); });
     return staged;
   }
 
@@ -127,7 +112,8 @@ struct LowerFusedToVector
     }
     SmallVector<Operation *> kernels;
     function.walk([&](Operation *op) {
-      if (isa<fused::LinearOp, fused::GroupedLinearOp>(op))
+      if (isa<fused::LinearOp, fused::GroupedLinearOp, fused::MlaAttentionOp>(
+              op))
         kernels.push_back(op);
     });
     for (Operation *op : kernels)
@@ -142,9 +128,16 @@ private:
     ImplicitLocOpBuilder builder(op->getLoc(), op);
     VectorBuilder b(op->getLoc(), builder);
     LogicalResult lowered =
-        isa<fused::LinearOp>(op)
-            ? lowerLinear(cast<fused::LinearOp>(op), b)
-            : lowerGrouped(cast<fused::GroupedLinearOp>(op), b);
+        llvm::TypeSwitch<Operation *, LogicalResult>(op)
+            .Case(
+                [&](fused::LinearOp linear) { return lowerLinear(linear, b); })
+            .Case([&](fused::GroupedLinearOp grouped) {
+              return lowerGrouped(grouped, b);
+            })
+            .Default([&](Operation *attention) {
+              return lowerAttention(cast<fused::MlaAttentionOp>(attention), b,
+                                    getStep(op), lanes, dotProduct);
+            });
     if (failed(lowered))
       return failure();
     op->erase();
@@ -219,20 +212,18 @@ private:
     Value rows = b.createOrFold<memref::DimOp>(buffers.out, 0);
     Value chunks = b.ceilDiv(rows, shape->rows);
     int64_t tiles = llvm::divideCeil(shape->out, shape->columns);
-    createParallel(
-        b, getStep(op), b.mul(chunks, tiles), [&](Value begin, Value end) {
-          bool dot = usesDotProduct(op.getX(), weight);
-          LinearMemory memory = allocateLinear(b, lanes, dot, *shape, weight,
-                                               op.getWeights().size());
-          LinearKernel kernel(b, lanes, dot, *shape, buffers, memory);
-          b.loop(begin, end, 1, {}, [&](Value task, ValueRange) {
-            Value first = b.mul(b.rem(task, chunks), shape->rows);
-            Value count = b.min(b.sub(rows, first), b.index(shape->rows));
-            kernel.build(first, count,
-                         b.mul(b.div(task, chunks), shape->columns));
-            return SmallVector<Value>();
-          });
-        });
+    b.parallel(getStep(op), b.mul(chunks, tiles), [&](Value begin, Value end) {
+      bool dot = usesDotProduct(op.getX(), weight);
+      LinearMemory memory =
+          allocateLinear(b, lanes, dot, *shape, weight, op.getWeights().size());
+      LinearKernel kernel(b, lanes, dot, *shape, buffers, memory);
+      b.loop(begin, end, 1, {}, [&](Value task, ValueRange) {
+        Value first = b.mul(b.rem(task, chunks), shape->rows);
+        Value count = b.min(b.sub(rows, first), b.index(shape->rows));
+        kernel.build(first, count, b.mul(b.div(task, chunks), shape->columns));
+        return SmallVector<Value>();
+      });
+    });
     return success();
   }
 
@@ -247,28 +238,27 @@ private:
         b.create<memref::LoadOp>(op.getPieces(), ValueRange{b.index(0)})
             .getResult());
     int64_t tiles = llvm::divideCeil(shape->out, shape->columns);
-    createParallel(
-        b, getStep(op), b.mul(pieces, tiles), [&](Value begin, Value end) {
-          LinearMemory memory =
-              allocateLinear(b, lanes, usesDotProduct(op.getX(), weight),
-                             *shape, weight, op.getSlots().size());
-          b.loop(begin, end, 1, {}, [&](Value task, ValueRange) {
-            // Neighbouring tiles of one expert follow each other in memory.
-            Value piece = b.div(task, tiles);
-            auto column = [&](int64_t number) {
-              return b.toIndex(
-                  b.create<memref::LoadOp>(op.getWork(),
-                                           ValueRange{piece, b.index(number)})
-                      .getResult());
-            };
-            LinearBuffers buffers = getExpert(op, *x, column(0), b);
-            LinearKernel kernel(b, lanes, usesDotProduct(op.getX(), weight),
-                                *shape, buffers, memory);
-            kernel.build(column(1), column(2),
-                         b.mul(b.rem(task, tiles), shape->columns));
-            return SmallVector<Value>();
-          });
-        });
+    b.parallel(getStep(op), b.mul(pieces, tiles), [&](Value begin, Value end) {
+      LinearMemory memory =
+          allocateLinear(b, lanes, usesDotProduct(op.getX(), weight), *shape,
+                         weight, op.getSlots().size());
+      b.loop(begin, end, 1, {}, [&](Value task, ValueRange) {
+        // Neighbouring tiles of one expert follow each other in memory.
+        Value piece = b.div(task, tiles);
+        auto column = [&](int64_t number) {
+          return b.toIndex(
+              b.create<memref::LoadOp>(op.getWork(),
+                                       ValueRange{piece, b.index(number)})
+                  .getResult());
+        };
+        LinearBuffers buffers = getExpert(op, *x, column(0), b);
+        LinearKernel kernel(b, lanes, usesDotProduct(op.getX(), weight), *shape,
+                            buffers, memory);
+        kernel.build(column(1), column(2),
+                     b.mul(b.rem(task, tiles), shape->columns));
+        return SmallVector<Value>();
+      });
+    });
     return success();
   }
 

@@ -8,6 +8,8 @@
 #ifndef MOEC_LIB_TRANSFORMS_VECTORBUILDER_H
 #define MOEC_LIB_TRANSFORMS_VECTORBUILDER_H
 
+#include "dialects/Runtime/RuntimeOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -137,6 +139,42 @@ public:
       return;
     setInsertionPointToStart(op.elseBlock());
     otherwise();
+  }
+
+  /// A parallel region; `body` is given a range of the tasks [0, count).
+  void
+  parallel(mlir::Value step, mlir::Value count,
+           llvm::function_ref<void(mlir::Value begin, mlir::Value end)> body) {
+    mlir::Type i64 = getI64Type();
+    mlir::Value count64 = create<mlir::arith::IndexCastOp>(i64, count);
+    auto op = create<rt::ParallelOp>(step, count64);
+    InsertionGuard guard(*this);
+    mlir::Location loc = getLoc();
+    mlir::Block *block = createBlock(&op.getBody(), {}, {i64, i64}, {loc, loc});
+    body(toIndex(block->getArgument(0)), toIndex(block->getArgument(1)));
+    create<rt::YieldOp>();
+  }
+  /// The same, task by task.
+  void parallelFor(mlir::Value step, mlir::Value count,
+                   llvm::function_ref<void(mlir::Value task)> body) {
+    parallel(step, count, [&](mlir::Value begin, mlir::Value end) {
+      loop(begin, end, 1, {}, [&](mlir::Value task, mlir::ValueRange) {
+        body(task);
+        return llvm::SmallVector<mlir::Value>();
+      });
+    });
+  }
+  /// for (i = begin; i < end; i += step), carrying nothing.
+  void forEach(mlir::Value begin, mlir::Value end, int64_t step,
+               llvm::function_ref<void(mlir::Value number)> body) {
+    loop(begin, end, step, {}, [&](mlir::Value number, mlir::ValueRange) {
+      body(number);
+      return llvm::SmallVector<mlir::Value>();
+    });
+  }
+  void forEach(int64_t begin, int64_t end, int64_t step,
+               llvm::function_ref<void(mlir::Value number)> body) {
+    forEach(index(begin), index(end), step, body);
   }
 };
 

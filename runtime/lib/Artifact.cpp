@@ -58,11 +58,18 @@ Status Artifact::loadCode() {
   if (!library)
     return Status::invalidFile(
         concat(path.string(), ": cannot load: ", dlerror()));
-  for (const Manifest::Variant &variant : description.variants)
+  auto missing = [&](const char *what, const std::string &symbol,
+                     const Manifest::Variant &variant) {
+    return Status::invalidFile(concat(path.string(), ": has no ", what, " ",
+                                      inQuotes(symbol), " of variant ",
+                                      inQuotes(variant.name)));
+  };
+  for (const Manifest::Variant &variant : description.variants) {
     if (!dlsym(library.get(), variant.entry.c_str()))
-      return Status::invalidFile(concat(path.string(), ": has no entry point ",
-                                        inQuotes(variant.entry), " of variant ",
-                                        inQuotes(variant.name)));
+      return missing("entry point", variant.entry, variant);
+    if (!dlsym(library.get(), variant.probe.symbol.c_str()))
+      return missing("probe", variant.probe.symbol, variant);
+  }
   return Status();
 }
 
@@ -71,8 +78,8 @@ Artifact::open(const std::filesystem::path &folder) {
   Expected<Manifest> manifest = readManifest(folder);
   if (!manifest)
     return manifest.status();
-  Expected<const Manifest::Variant *> usable =
-      chooseVariant(manifest->variants, cpuFeatures());
+  Expected<std::vector<const Manifest::Variant *>> usable =
+      usableVariants(manifest->variants, cpuFeatures());
   if (!usable)
     return Status(usable.status().code(),
                   folder.string() + ": " + usable.status().message());
@@ -85,14 +92,46 @@ Artifact::open(const std::filesystem::path &folder) {
   return artifact;
 }
 
+Artifact::Code Artifact::codeOf(const Manifest::Variant &variant) const {
+  auto address = [&](const std::string &symbol) {
+    return dlsym(library.get(), symbol.c_str());
+  };
+  return {&variant,
+          reinterpret_cast<moec_step_function>(address(variant.entry)),
+          reinterpret_cast<ProbeFunction>(address(variant.probe.symbol))};
+}
+
+std::vector<Artifact::Code> Artifact::usableCode() const {
+  std::vector<Code> result;
+  // open() has found one at least.
+  auto usable = usableVariants(description.variants, cpuFeatures());
+  for (const Manifest::Variant *variant : *usable)
+    result.push_back(codeOf(*variant));
+  return result;
+}
+
+void Artifact::choose() const {
+  std::vector<Code> usable = usableCode();
+  choice.variant = usable.front().variant;
+  if (usable.size() == 1)
+    return;
+  for (const Code &code : usable)
+    choice.rates.push_back(
+        {code.variant, measureProbe(code.probe, code.variant->probe.macs)});
+  choice.variant = fastest(choice.rates);
+}
+
 Expected<Artifact::Code> Artifact::code(std::string_view name) const {
-  Expected<const Manifest::Variant *> variant =
-      chooseVariant(description.variants, cpuFeatures(), name);
-  if (!variant)
-    return Status(variant.status().code(),
-                  root.string() + ": " + variant.status().message());
-  void *entry = dlsym(library.get(), (*variant)->entry.c_str());
-  return Code{*variant, reinterpret_cast<moec_step_function>(entry)};
+  if (name.empty()) {
+    std::call_once(choice.made, [this] { choose(); });
+    return codeOf(*choice.variant);
+  }
+  Expected<std::vector<const Manifest::Variant *>> usable =
+      usableVariants(description.variants, cpuFeatures(), name);
+  if (!usable)
+    return Status(usable.status().code(),
+                  root.string() + ": " + usable.status().message());
+  return codeOf(*usable->front());
 }
 
 moec_plan Artifact::plan() const {

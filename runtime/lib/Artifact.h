@@ -8,9 +8,10 @@
 #ifndef MOEC_RUNTIME_LIB_ARTIFACT_H
 #define MOEC_RUNTIME_LIB_ARTIFACT_H
 
-#include "Manifest.h"
+#include "VariantChoice.h"
 
 #include <memory>
+#include <mutex>
 
 namespace moec::runtime {
 
@@ -28,9 +29,17 @@ public:
   struct Code {
     const Manifest::Variant *variant;
     moec_step_function step;
+    ProbeFunction probe;
   };
-  /// The code of a variant by name; empty: the best for this CPU.
+  /// The code of a variant by name; empty: the fastest on this CPU. That is
+  /// measured once, at the first call, for results of variants may differ in
+  /// rounding.
   Expected<Code> code(std::string_view variant = {}) const;
+  /// The variants that this CPU can run.
+  std::vector<Code> usableCode() const;
+  /// What was measured for the choice; empty if there was nothing to choose,
+  /// or not yet.
+  std::span<const VariantRate> variantRates() const { return choice.rates; }
 
 private:
   struct LibraryCloser {
@@ -41,10 +50,19 @@ private:
       : root(std::move(folder)), description(std::move(manifest)) {}
   Status checkFiles() const;
   Status loadCode();
+  Code codeOf(const Manifest::Variant &variant) const;
+  void choose() const;
+
+  struct Choice {
+    std::once_flag made;
+    std::vector<VariantRate> rates;
+    const Manifest::Variant *variant = nullptr;
+  };
 
   std::filesystem::path root;
   Manifest description;
   std::unique_ptr<void, LibraryCloser> library;
+  mutable Choice choice;
 };
 
 } // namespace moec::runtime

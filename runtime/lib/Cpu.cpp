@@ -122,11 +122,11 @@ static Status noSuchVariant(const std::vector<Manifest::Variant> &variants,
       concat("no code variant ", inQuotes(name), "; the artifact has: ", list));
 }
 
-Expected<const Manifest::Variant *>
-moec::runtime::chooseVariant(const std::vector<Manifest::Variant> &variants,
-                             const CpuFeatures &features,
-                             std::string_view name) {
-  const Manifest::Variant *best = nullptr;
+Expected<std::vector<const Manifest::Variant *>>
+moec::runtime::usableVariants(const std::vector<Manifest::Variant> &variants,
+                              const CpuFeatures &features,
+                              std::string_view name) {
+  std::vector<const Manifest::Variant *> usable;
   bool found = false;
   std::string reasons;
   for (const Manifest::Variant &variant : variants) {
@@ -135,12 +135,12 @@ moec::runtime::chooseVariant(const std::vector<Manifest::Variant> &variants,
     found = true;
     std::string lacks = missing(variant, features);
     if (lacks.empty())
-      best = &variant;
+      usable.push_back(&variant);
     else
       reasons += "\n  " + variant.name + " needs " + lacks;
   }
-  if (best)
-    return best;
+  if (!usable.empty())
+    return usable;
   if (!found)
     return noSuchVariant(variants, name);
   return Status::unsupported("this CPU lacks features that the code needs:" +

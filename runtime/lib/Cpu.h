@@ -20,11 +20,12 @@ using CpuFeatures = std::set<std::string, std::less<>>;
 /// saves, by the names that manifests use (LLVM's: "avx2", "avx512bf16", ...).
 const CpuFeatures &cpuFeatures();
 
-/// The variant of this name, or without a name the last one listed that
-/// `features` allow. The failure names the features that are missing.
-Expected<const Manifest::Variant *>
-chooseVariant(const std::vector<Manifest::Variant> &variants,
-              const CpuFeatures &features, std::string_view name = {});
+/// The variants that `features` allow, in the order of the list: all, or the
+/// one of this name. There is one at least; the failure names the features that
+/// are missing.
+Expected<std::vector<const Manifest::Variant *>>
+usableVariants(const std::vector<Manifest::Variant> &variants,
+               const CpuFeatures &features, std::string_view name = {});
 
 } // namespace moec::runtime
 

@@ -21,6 +21,7 @@ using namespace moec::runtime;
 static constexpr int64_t maxSlots = int64_t(1) << 24;
 static constexpr int64_t maxLayers = int64_t(1) << 20;
 static constexpr int64_t maxValues = int64_t(1) << 40;
+static constexpr int64_t maxCost = int64_t(1) << 60;
 static constexpr int64_t maxRank = 8;
 static constexpr int64_t maxInt32 = 0x7fffffff;
 
@@ -86,7 +87,26 @@ static Manifest::Model readModel(const JsonObject &object) {
   model.vocabSize = object.integer("vocab_size", 1, maxInt32);
   // Positions are 32-bit numbers of the code's interface.
   model.maxPositions = object.integer("max_position_embeddings", 1, maxInt32);
+  model.expertsPerToken = object.integer("num_experts_per_tok", 0, maxSlots);
   return model;
+}
+
+/// Of C, in ASCII.
+static bool isIdentifier(const std::string &name) {
+  static constexpr char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+                                    "abcdefghijklmnopqrstuvwxyz0123456789";
+  return !name.empty() && (name.front() < '0' || name.front() > '9') &&
+         name.find_first_not_of(allowed) == std::string::npos;
+}
+
+static Manifest::Probe readProbe(const JsonObject &object) {
+  Manifest::Probe probe;
+  probe.symbol = object.text("symbol");
+  if (!isIdentifier(probe.symbol))
+    object.fail(concat("symbol ", inQuotes(probe.symbol),
+                       " is not an identifier of C"));
+  probe.macs = object.integer("macs", 1, maxInt32);
+  return probe;
 }
 
 static void readCode(const JsonObject &code, Manifest &manifest) {
@@ -101,6 +121,7 @@ static void readCode(const JsonObject &code, Manifest &manifest) {
     variant.name = object.text("name");
     variant.entry = object.text("entry");
     variant.features = object.texts("features");
+    variant.probe = readProbe(object.object("probe"));
     for (const Manifest::Variant &other : manifest.variants)
       if (other.name == variant.name)
         object.fail(
@@ -241,6 +262,32 @@ static Manifest::Tap readTap(const JsonObject &object) {
   return tap;
 }
 
+static Manifest::KernelCost readCost(const JsonObject &object,
+                                     const Manifest::Model &model) {
+  Manifest::KernelCost cost;
+  cost.kernel = object.text("kernel");
+  cost.name = object.text("name");
+  cost.layers = object.integer("layers", 1, maxLayers);
+  std::string rows = readWord(object, "rows", {"tokens", "logits", "pairs"});
+  cost.rows = rows == "tokens"   ? Manifest::Rows::tokens
+              : rows == "logits" ? Manifest::Rows::logits
+                                 : Manifest::Rows::pairs;
+  auto count = [&](const char *key) { return object.integer(key, 0, maxCost); };
+  cost.weightBytes = count("weight_bytes");
+  cost.experts = object.integer("experts", 0, maxSlots);
+  cost.weightBytesPerExpert = count("weight_bytes_per_expert");
+  cost.flopsPerRow = count("flops_per_row");
+  cost.activationBytesPerRow = count("activation_bytes_per_row");
+  cost.flopsPerRowAndPosition = count("flops_per_row_and_position");
+  cost.cacheBytesPerRowAndPosition = count("cache_bytes_per_row_and_position");
+  if (cost.rows == Manifest::Rows::pairs &&
+      (model.expertsPerToken < 1 || cost.experts < model.expertsPerToken))
+    object.fail(concat("rows is 'pairs' with experts ", cost.experts,
+                       ", expected at least num_experts_per_tok, which is ",
+                       model.expertsPerToken));
+  return cost;
+}
+
 static Manifest::File readFile(const JsonObject &files,
                                const std::string &name) {
   Manifest::File file;
@@ -309,6 +356,9 @@ static Manifest readAll(const JsonObject &root) {
   if (root.has("taps"))
     for (const JsonObject &object : root.objects("taps"))
       manifest.taps.push_back(readTap(object));
+  if (root.has("cost"))
+    for (const JsonObject &object : root.objects("cost"))
+      manifest.cost.push_back(readCost(object, manifest.model));
   readTextSettings(root, manifest);
   JsonObject files = root.object("files");
   for (const std::string &name : files.keys())

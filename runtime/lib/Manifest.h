@@ -36,12 +36,40 @@ struct Manifest {
     int64_t numLayers = 0;
     int64_t vocabSize = 0;
     int64_t maxPositions = 0;
+    int64_t expertsPerToken = 0; ///< 0 without routed experts
+  };
+
+  /// A function of the code that does multiply-adds in registers:
+  /// int64_t probe(int64_t iterations), `macs` of them in each iteration.
+  struct Probe {
+    std::string symbol;
+    int64_t macs = 0;
   };
 
   struct Variant {
     std::string name;
     std::string entry;
     std::vector<std::string> features;
+    Probe probe = {};
+  };
+
+  /// What a kernel's rows stand for: tokens of the step, rows of logits, or
+  /// pairs of a token and an expert that it is routed to.
+  enum class Rows { tokens, logits, pairs };
+
+  /// What one run of a kernel costs; a step runs it `layers` times.
+  struct KernelCost {
+    std::string kernel;
+    std::string name; ///< of its first weight, as a rule
+    int64_t layers = 0;
+    Rows rows = Rows::tokens;
+    int64_t weightBytes = 0;
+    int64_t experts = 0;
+    int64_t weightBytesPerExpert = 0; ///< read for each that has a row
+    int64_t flopsPerRow = 0;
+    int64_t activationBytesPerRow = 0;
+    int64_t flopsPerRowAndPosition = 0;
+    int64_t cacheBytesPerRowAndPosition = 0;
   };
 
   /// A tensor as the checkpoint must hold it.
@@ -105,6 +133,7 @@ struct Manifest {
   Cache cache;
   Workspace workspace;
   std::vector<Tap> taps;
+  std::vector<KernelCost> cost;            ///< empty if it does not say
   std::vector<std::string> tokenizerFiles; ///< empty if it brings none
   std::vector<int32_t> eosIds;             ///< empty if it does not say
   std::vector<File> files;

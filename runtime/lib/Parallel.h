@@ -12,6 +12,9 @@
 
 namespace moec::runtime {
 
+/// More than any machine has; a bound for what callers ask for.
+inline constexpr int maxThreads = 4096;
+
 /// The caller's own thread.
 moec_parallel serialParallel();
 

@@ -92,6 +92,10 @@ Session::create(const Artifact &artifact, const Weights &weights,
     return Status::invalidArgument(
         concat(options.maxTokens, " tokens per step and ", options.maxSequences,
                " sequences, expected 1 to ", limit, " of each"));
+  if (options.threads < 0 || options.threads > maxThreads)
+    return Status::invalidArgument(concat(options.threads,
+                                          " threads, expected 1 to ",
+                                          maxThreads, ", or 0 for all"));
   int64_t cachePages = options.cachePages;
   if (cachePages == 0) // At most 31 + 24 bits.
     cachePages =
@@ -130,6 +134,16 @@ void Session::releaseSequence(int32_t sequence) {
   for (int64_t entry = 0; entry < state.numPages; ++entry)
     pages.release(std::exchange(entries[entry], -1));
   state = Sequence();
+}
+
+void Session::truncate(int32_t sequence, int64_t length) {
+  assert(isAlive(sequence) && length >= 0);
+  Sequence &state = sequences[sequence];
+  state.length = std::min(state.length, length);
+  int64_t needed = ceilDivide(state.length, plan.page_size);
+  int32_t *entries = pageTable.data() + sequence * pagesPerSequence;
+  for (; state.numPages > needed; --state.numPages)
+    pages.release(std::exchange(entries[state.numPages - 1], -1));
 }
 
 int64_t Session::length(int32_t sequence) const {

@@ -61,6 +61,8 @@ public:
   Expected<int32_t> addSequence();
   /// Gives its pages back.
   void releaseSequence(int32_t sequence);
+  /// Forgets all but the first tokens of a sequence; gives their pages back.
+  void truncate(int32_t sequence, int64_t length);
   /// Tokens of a sequence so far.
   int64_t length(int32_t sequence) const;
 

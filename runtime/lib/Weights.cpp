@@ -7,10 +7,11 @@
 
 #include "Weights.h"
 
+#include "AvailableMemory.h"
+
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <unistd.h>
 
 using namespace moec::runtime;
 
@@ -93,7 +94,7 @@ void Weights::bind(const Manifest::Parameter &parameter, int64_t layer,
                  (layer - parameter.layers.begin) * parameter.experts + expert;
   std::string name = expandName(parameter.tensor.name, layer, expert);
   if (const Tensor *payload =
-          match(files, parameter.tensor, name, parameter.widened, findings)) {
+          match(*files, parameter.tensor, name, parameter.widened, findings)) {
     usedBytes += static_cast<int64_t>(payload->data.size());
     pointers[2 * slot] = payload->data.data();
     if (parameter.widened) {
@@ -105,7 +106,7 @@ void Weights::bind(const Manifest::Parameter &parameter, int64_t layer,
     return;
   name = expandName(parameter.scale->name, layer, expert);
   if (const Tensor *scale =
-          match(files, *parameter.scale, name, /*widened=*/false, findings)) {
+          match(*files, *parameter.scale, name, /*widened=*/false, findings)) {
     usedBytes += static_cast<int64_t>(scale->data.size());
     pointers[2 * slot + 1] = scale->data.data();
   }
@@ -113,10 +114,8 @@ void Weights::bind(const Manifest::Parameter &parameter, int64_t layer,
 
 /// Reading ahead pays while the files stay in memory; a checkpoint larger than
 /// that would only push out its own first pages.
-static bool fitsInFreeMemory(int64_t bytes) {
-  long pages = sysconf(_SC_AVPHYS_PAGES);
-  long pageBytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && pageBytes > 0 && bytes / pageBytes < pages;
+static bool fitsInMemory(int64_t bytes) {
+  return bytes < availableMemory().value_or(0);
 }
 
 Expected<std::unique_ptr<Weights>>
@@ -137,7 +136,7 @@ Weights::open(const Manifest &manifest, const std::filesystem::path &folder) {
                                       " tensors do not fit the artifact of ",
                                       inQuotes(manifest.model.name), ":",
                                       findings.text()));
-  if (fitsInFreeMemory(weights->files.bytes()))
-    weights->files.readAhead();
+  if (fitsInMemory(weights->files->bytes()))
+    weights->files->readAhead();
   return weights;
 }

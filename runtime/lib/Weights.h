@@ -10,6 +10,7 @@
 
 #include "Checkpoint.h"
 #include "Manifest.h"
+#include "Memory.h"
 #include "Text.h"
 
 #include <memory>
@@ -27,20 +28,27 @@ public:
   static Expected<std::unique_ptr<Weights>>
   open(const Manifest &manifest, const std::filesystem::path &folder);
 
+  /// Weights of no checkpoint, to measure with: valid values of plausible size
+  /// that depend on the seed alone, all in memory.
+  static Expected<std::unique_ptr<Weights>> makeRandom(const Manifest &manifest,
+                                                       uint64_t seed);
+
   const void *const *table() const { return pointers.data(); }
   const Manifest &manifest() const { return description; }
-  const Checkpoint &checkpoint() const { return files; }
+  /// The mapped files; null for random weights.
+  const Checkpoint *checkpoint() const { return files ? &*files : nullptr; }
   /// Bytes of the tensors that the artifact reads.
   int64_t bytesUsed() const { return usedBytes; }
 
 private:
-  Weights(const Manifest &manifest, Checkpoint files)
+  Weights(const Manifest &manifest, std::optional<Checkpoint> files)
       : description(manifest), files(std::move(files)) {}
   void bind(const Manifest::Parameter &parameter, int64_t layer, int64_t expert,
             Findings &findings);
 
   const Manifest &description;
-  Checkpoint files;
+  std::optional<Checkpoint> files;
+  Memory random;
   std::vector<const void *> pointers;
   std::vector<std::unique_ptr<float[]>> widened;
   int64_t usedBytes = 0;

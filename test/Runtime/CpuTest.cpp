@@ -16,33 +16,38 @@ static const std::vector<Manifest::Variant> variants = {
     {"x86-64-v4", "v4", {"avx2", "avx512f", "fma"}},
 };
 
-static std::string chosen(const CpuFeatures &features,
+static std::string usable(const CpuFeatures &features,
                           std::string_view name = {}) {
-  Expected<const Manifest::Variant *> variant =
-      chooseVariant(variants, features, name);
-  return variant ? (*variant)->name : variant.status().message();
+  Expected<std::vector<const Manifest::Variant *>> found =
+      usableVariants(variants, features, name);
+  if (!found)
+    return found.status().message();
+  std::string list;
+  for (const Manifest::Variant *variant : *found)
+    list += variant->name + ";";
+  return list;
 }
 
-TEST(ChooseVariant, TakesTheLastThatTheCpuHas) {
-  EXPECT_EQ(chosen({"avx2", "fma", "avx512f", "gfni"}), "x86-64-v4");
-  EXPECT_EQ(chosen({"avx2", "fma"}), "x86-64-v3");
+TEST(UsableVariants, AreThoseThatTheCpuHas) {
+  EXPECT_EQ(usable({"avx2", "fma", "avx512f", "gfni"}), "x86-64-v3;x86-64-v4;");
+  EXPECT_EQ(usable({"avx2", "fma"}), "x86-64-v3;");
 }
 
-TEST(ChooseVariant, TakesTheOneThatIsAskedFor) {
-  EXPECT_EQ(chosen({"avx2", "fma", "avx512f"}, "x86-64-v3"), "x86-64-v3");
+TEST(UsableVariants, AreTheOneThatIsAskedFor) {
+  EXPECT_EQ(usable({"avx2", "fma", "avx512f"}, "x86-64-v3"), "x86-64-v3;");
 }
 
-TEST(ChooseVariant, NamesMissingFeatures) {
-  EXPECT_EQ(chosen({"avx2"}),
+TEST(UsableVariants, NamesMissingFeatures) {
+  EXPECT_EQ(usable({"avx2"}),
             "this CPU lacks features that the code needs:\n"
             "  x86-64-v3 needs fma\n  x86-64-v4 needs avx512f, fma");
-  EXPECT_EQ(chosen({"avx2", "fma"}, "x86-64-v4"),
+  EXPECT_EQ(usable({"avx2", "fma"}, "x86-64-v4"),
             "this CPU lacks features that the code needs:\n"
             "  x86-64-v4 needs avx512f");
 }
 
-TEST(ChooseVariant, ListsTheVariantsThereAre) {
-  EXPECT_EQ(chosen({"avx2"}, "x86-64-v5"),
+TEST(UsableVariants, ListsTheVariantsThereAre) {
+  EXPECT_EQ(usable({"avx2"}, "x86-64-v5"),
             "no code variant 'x86-64-v5'; the artifact has: x86-64-v3, "
             "x86-64-v4");
 }

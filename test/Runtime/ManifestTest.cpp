@@ -81,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"NoModel", erase("", "model"), "key 'model' is missing"},
         Broken{"ZeroVocabulary", set("/model/vocab_size", 0),
                "model: key 'vocab_size': expected a whole number"},
+        Broken{"NegativeExpertsPerToken", set("/model/num_experts_per_tok", -1),
+               "model: key 'num_experts_per_tok'"},
         Broken{"NegativeLayers", set("/model/num_hidden_layers", -1),
                "key 'num_hidden_layers'"},
         Broken{"HugeContext", set("/model/max_position_embeddings", 1LL << 31),
@@ -89,6 +91,16 @@ INSTANTIATE_TEST_SUITE_P(
                "variants is empty"},
         Broken{"VariantTwice", set("/code/variants/1/name", "plain"),
                "code: variants[1]: variant 'plain' stands twice"},
+        Broken{"NoProbe", erase("/code/variants/1", "probe"),
+               "code: variants[1]: key 'probe' is missing"},
+        Broken{"ProbeNoIdentifier", set("/code/variants/0/probe/symbol", "a-b"),
+               "variants[0]: probe: symbol 'a-b' is not an identifier of C"},
+        Broken{"ProbeDigit", set("/code/variants/0/probe/symbol", "1x"),
+               "symbol '1x' is not an identifier of C"},
+        Broken{"ProbeEmpty", set("/code/variants/0/probe/symbol", ""),
+               "symbol '' is not an identifier of C"},
+        Broken{"ProbeDoesNothing", set("/code/variants/0/probe/macs", 0),
+               "probe: key 'macs': expected a whole number from 1"},
         Broken{"FeatureNumber", set("/code/variants/0/features", {1}),
                "key 'features': element 0: expected a text"},
         Broken{"CodeElsewhere", set("/code/file", "../code.so"),
@@ -191,6 +203,30 @@ INSTANTIATE_TEST_SUITE_P(
                              "key 'stride' is missing"}),
     nameOf);
 
+INSTANTIATE_TEST_SUITE_P(
+    Cost, BrokenManifest,
+    ::testing::Values(
+        Broken{"NotAnArray", set("/cost", 1), "key 'cost'"},
+        Broken{"NoName", erase("/cost/1", "name"),
+               "cost[1]: key 'name' is missing"},
+        Broken{"Rows", set("/cost/0/rows", "experts"),
+               "found 'experts', expected one of tokens, logits, pairs"},
+        Broken{"NoLayers", set("/cost/0/layers", 0), "key 'layers'"},
+        Broken{"Negative", set("/cost/0/weight_bytes", -1),
+               "cost[0]: key 'weight_bytes': expected a whole number"},
+        Broken{"Fraction", set("/cost/0/flops_per_row", 1.5),
+               "key 'flops_per_row': expected a whole number"},
+        Broken{"Huge", set("/cost/0/flops_per_row", 1LL << 61),
+               "key 'flops_per_row'"},
+        Broken{"Missing", erase("/cost/2", "activation_bytes_per_row"),
+               "cost[2]: key 'activation_bytes_per_row' is missing"},
+        Broken{"FewerExpertsThanRouted", set("/model/num_experts_per_tok", 3),
+               "rows is 'pairs' with experts 2, expected at least "
+               "num_experts_per_tok, which is 3"},
+        Broken{"PairsWithoutExperts", set("/model/num_experts_per_tok", 0),
+               "rows is 'pairs' with experts 2"}),
+    nameOf);
+
 TEST(Manifest, ReadsAllParts) {
   Expected<Manifest> manifest =
       parseManifest(standInManifest().dump(), "manifest.json");
@@ -200,6 +236,12 @@ TEST(Manifest, ReadsAllParts) {
   EXPECT_EQ(manifest->parameters[2].scale->shape, (std::vector<int64_t>{1, 1}));
   EXPECT_EQ(manifest->eosIds, (std::vector<int32_t>{9}));
   EXPECT_EQ(manifest->tapBytesPerToken(), 0);
+  EXPECT_EQ(manifest->variants[0].probe.symbol, "stand_in_probe");
+  EXPECT_EQ(manifest->variants[0].probe.macs, 8);
+  ASSERT_EQ(manifest->cost.size(), 3u);
+  EXPECT_EQ(manifest->cost[1].rows, Manifest::Rows::pairs);
+  EXPECT_EQ(manifest->cost[1].weightBytesPerExpert, 6);
+  EXPECT_EQ(manifest->cost[0].cacheBytesPerRowAndPosition, 4);
 }
 
 TEST(Manifest, IgnoresKeysThatItDoesNotKnow) {
@@ -211,7 +253,8 @@ TEST(Manifest, IgnoresKeysThatItDoesNotKnow) {
 
 TEST(Manifest, MayLackWhatIsOptional) {
   Json json = standInManifest();
-  for (const char *key : {"taps", "tokenizer", "generation", "left_out"})
+  for (const char *key :
+       {"taps", "tokenizer", "generation", "left_out", "cost"})
     json.erase(key);
   Expected<Manifest> manifest = parseManifest(json.dump(), "manifest.json");
   ASSERT_TRUE(manifest.ok()) << manifest.status().message();

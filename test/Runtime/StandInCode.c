@@ -56,6 +56,22 @@ static void addRows(void *env, int64_t begin, int64_t end) {
   }
 }
 
+/// Calls of the probes.
+int64_t standInNumProbes;
+
+static int64_t count(int64_t iterations, int64_t perIteration) {
+  ++standInNumProbes;
+  volatile int64_t sum = 0;
+  for (int64_t index = 0; index < iterations * perIteration; ++index)
+    sum += index;
+  return sum;
+}
+
+int64_t stand_in_probe(int64_t iterations) { return count(iterations, 1); }
+
+/// Four times as slow.
+int64_t stand_in_slow_probe(int64_t iterations) { return count(iterations, 4); }
+
 void stand_in_step(const moec_step_args *args) {
   standInLastArgs = *args;
   ++standInNumSteps;

@@ -69,9 +69,11 @@ Json moec::runtime::standInManifest() {
       "num_attention_heads": 1, "kv_lora_rank": 1, "qk_rope_head_dim": 2,
       "n_routed_experts": 2, "num_experts_per_tok": 1},
     "code": {"file": "code.so", "abi": 1, "variants": [
-      {"name": "plain", "entry": "stand_in_step", "features": []},
+      {"name": "plain", "entry": "stand_in_step", "features": [],
+       "probe": {"symbol": "stand_in_probe", "macs": 8}},
       {"name": "future", "entry": "stand_in_step",
-       "features": ["avx2", "no-such-feature"]}]},
+       "features": ["avx2", "no-such-feature"],
+       "probe": {"symbol": "stand_in_probe", "macs": 8}}]},
     "parameters": [
       {"name": "embed.weight", "slot": 0, "dtype": "BF16", "shape": [10, 4],
        "storage": "mapped"},
@@ -89,6 +91,23 @@ Json moec::runtime::standInManifest() {
     "workspace": {"bytes_fixed": 64, "bytes_per_token": 16},
     "tokenizer": {"kind": "tiktoken", "files": ["tiktoken.model"]},
     "generation": {"bos_token_id": 1, "eos_token_ids": [9]},
+    "cost": [
+      {"kernel": "linear", "name": "layers.{layer}.norm.weight", "layers": 2,
+       "rows": "tokens", "weight_bytes": 100, "experts": 0,
+       "weight_bytes_per_expert": 0, "flops_per_row": 10,
+       "activation_bytes_per_row": 3, "flops_per_row_and_position": 7,
+       "cache_bytes_per_row_and_position": 4},
+      {"kernel": "grouped_linear",
+       "name": "layers.{layer}.experts.{expert}.weight", "layers": 2,
+       "rows": "pairs", "weight_bytes": 0, "experts": 2,
+       "weight_bytes_per_expert": 6, "flops_per_row": 12,
+       "activation_bytes_per_row": 5, "flops_per_row_and_position": 0,
+       "cache_bytes_per_row_and_position": 0},
+      {"kernel": "linear", "name": "embed.weight", "layers": 1,
+       "rows": "logits", "weight_bytes": 80, "experts": 0,
+       "weight_bytes_per_expert": 0, "flops_per_row": 80,
+       "activation_bytes_per_row": 2, "flops_per_row_and_position": 0,
+       "cache_bytes_per_row_and_position": 0}],
     "files": {"code.so": {"bytes": 1, "xxh3_64": "0123456789abcdef"}}
   })");
 }

@@ -19,6 +19,7 @@ namespace moec::run {
 
 void addGenerateCommand(CLI::App &program, int &exitCode);
 void addCheckCommand(CLI::App &program, int &exitCode);
+void addBenchCommand(CLI::App &program, int &exitCode);
 
 } // namespace moec::run
 

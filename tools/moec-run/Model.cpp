@@ -7,24 +7,44 @@
 
 #include "Model.h"
 
+#include "Parallel.h"
+
 #include <chrono>
 #include <cstdio>
 
 using namespace moec::run;
 using namespace moec::runtime;
 
-void ModelOptions::addTo(CLI::App &command) {
+void ModelOptions::addArtifact(CLI::App &command) {
   command.add_option("artifact", artifact, "The compiled model, NAME.moec")
       ->required();
-  command
-      .add_option("--weights", weights,
-                  "Folder with the checkpoint's safetensors files")
-      ->required();
+}
+
+static CLI::Option *addWeights(CLI::App &command, std::string &folder) {
+  return command.add_option("--weights", folder,
+                            "Folder with the checkpoint's safetensors files");
+}
+
+void ModelOptions::addWeightsOrRandom(CLI::App &command) {
+  CLI::Option_group *group = command.add_option_group("weights");
+  addWeights(*group, weights);
+  group->add_flag("--random-weights{1}", randomSeed,
+                  "Random weights of the model's shapes; a value is the seed");
+  group->require_option(1);
+}
+
+void ModelOptions::addVariant(CLI::App &command) {
   command.add_option("--variant", variant,
-                     "Code variant; default: the best for this CPU");
+                     "Code variant; default: the fastest on this CPU");
+}
+
+void ModelOptions::addTo(CLI::App &command) {
+  addArtifact(command);
+  addWeights(command, weights)->required();
+  addVariant(command);
   command
       .add_option("--threads", threads, "Threads; default: one per CPU core")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, maxThreads));
 }
 
 double moec::run::now() {
@@ -38,6 +58,42 @@ int moec::run::reportFailure(const Status &status) {
   return 1;
 }
 
+/// "code variant x86-64-v4 (GFLOP/s of one thread: x86-64-v3 41.2, ...)".
+static void printVariant(const Model &model) {
+  std::string measured;
+  for (const VariantRate &rate : model.artifact->variantRates()) {
+    char text[32];
+    std::snprintf(text, sizeof(text), " %.1f", 2e-9 * rate.macsPerSecond);
+    measured += (measured.empty() ? "" : ", ") + rate.variant->name + text;
+  }
+  if (!measured.empty())
+    measured = " (GFLOP/s of one thread: " + measured + ")";
+  std::fprintf(stderr, "%s: code variant %s%s\n",
+               model.manifest().model.name.c_str(), model.variant.c_str(),
+               measured.c_str());
+}
+
+static void printWeights(const Model &model, double seconds) {
+  const Weights &weights = *model.weights;
+  const Checkpoint *files = weights.checkpoint();
+  int64_t bytes = files ? files->bytes() : weights.bytesUsed();
+  double gigabytes = static_cast<double>(bytes) * 1e-9;
+  std::string name = model.manifest().model.name;
+  std::size_t parameters = model.manifest().parameters.size();
+  if (files)
+    std::fprintf(stderr,
+                 "%s: mapped %.3f GB in %zu files, checked %zu parameters in "
+                 "%.3f s (%.1f GB/s)\n",
+                 name.c_str(), gigabytes, files->numFiles(), parameters,
+                 seconds, gigabytes / seconds);
+  else
+    std::fprintf(stderr,
+                 "%s: made %.3f GB of random weights for %zu parameters in "
+                 "%.3f s (%.1f GB/s)\n",
+                 name.c_str(), gigabytes, parameters, seconds,
+                 gigabytes / seconds);
+}
+
 Expected<Model> moec::run::openModel(const ModelOptions &options) {
   Model model;
   double start = now();
@@ -46,22 +102,20 @@ Expected<Model> moec::run::openModel(const ModelOptions &options) {
   if (!artifact)
     return artifact.status();
   model.artifact = *std::move(artifact);
+  Expected<Artifact::Code> code = model.artifact->code(options.variant);
+  if (!code)
+    return code.status();
+  model.variant = code->variant->name;
   double mapStart = now();
   Expected<std::unique_ptr<Weights>> weights =
-      Weights::open(model.manifest(), options.weights);
+      options.randomSeed
+          ? Weights::makeRandom(model.manifest(), *options.randomSeed)
+          : Weights::open(model.manifest(), options.weights);
   if (!weights)
     return weights.status();
   model.weights = *std::move(weights);
-  double mapSeconds = now() - mapStart;
   model.loadSeconds = now() - start;
-  double gigabytes =
-      static_cast<double>(model.weights->checkpoint().bytes()) * 1e-9;
-  std::fprintf(stderr,
-               "%s: mapped %.3f GB in %zu files, checked %zu parameters in "
-               "%.3f s (%.1f GB/s)\n",
-               model.manifest().model.name.c_str(), gigabytes,
-               model.weights->checkpoint().numFiles(),
-               model.manifest().parameters.size(), mapSeconds,
-               gigabytes / mapSeconds);
+  printWeights(model, now() - mapStart);
+  printVariant(model);
   return model;
 }

@@ -38,6 +38,7 @@ int main(int argc, char **argv) {
   int exitCode = 0;
   moec::run::addGenerateCommand(program, exitCode);
   moec::run::addCheckCommand(program, exitCode);
+  moec::run::addBenchCommand(program, exitCode);
   try {
     program.parse(splitEmptyValues(argc, argv));
   } catch (const CLI::ParseError &error) {

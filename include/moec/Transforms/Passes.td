@@ -250,7 +250,11 @@ def ChooseFP8Tiles : Pass<"choose-fp8-tiles", "::mlir::func::FuncOp"> {
     Option<"registerRows", "register-rows", "int64_t", /*default=*/"0",
            "Rows kept in registers (0: choose for the lanes)">,
     Option<"streamRows", "stream-rows", "int64_t", /*default=*/"-1",
-           "Most rows of the streaming form (-1: choose)">];
+           "Most rows of the streaming form (-1: choose)">,
+    Option<"split", "split", "int64_t", /*default=*/"0",
+           "Tokens of context of a task of attention, a multiple of 64 (0: choose)">,
+    Option<"slots", "slots", "int64_t", /*default=*/"0",
+           "Tasks of attention at a time (0: choose)">];
   let statistics = [
     Statistic<"numTiled", "tiled", "Number of kernels given tiles">,
     Statistic<"numLeft", "left", "Number of linear layers left to linalg">];

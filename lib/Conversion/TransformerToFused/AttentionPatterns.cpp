@@ -80,7 +80,7 @@ struct LowerAttention : OpConversionPattern<transformer::AttentionOp> {
         cache.pageTable, cache.sequenceOfRow, adaptor.getPositions()[0],
         adaptor.getLayer()[0], kvB[0], kvB.size() > 1 ? kvB[1] : Value(),
         ValueRange{out}, op.getScale(), getBlock(b, op.getKvB().getType()),
-        form, op.getQuantizeLatent());
+        form, op.getQuantizeLatent(), fused::AttentionTilesAttr());
     return success();
   }
 
