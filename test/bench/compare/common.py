@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[2]
 VENV = SOURCE / "build" / "compare-venv"
 SETUP = "test/bench/compare/setup.sh"
+BINARIES = SOURCE / "build" / "bin"
 SLICE = SOURCE / "build" / "compare" / "slice"
 CONFIGS = SOURCE / "test" / "models" / "configs"
 
@@ -76,11 +77,16 @@ def positive_list(text):
             f"expected positive numbers with commas between, found '{text}'") from None
 
 
-def parser(description):
+def repetitions_parser(description):
     options = argparse.ArgumentParser(
         description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    options.add_argument("--threads", type=positive_list, default=[1, 2], metavar="N,...")
     options.add_argument("--repetitions", type=positive, default=1, metavar="N")
+    return options
+
+
+def parser(description):
+    options = repetitions_parser(description)
+    options.add_argument("--threads", type=positive_list, default=[1, 2], metavar="N,...")
     return options
 
 
@@ -97,6 +103,18 @@ def model_parser(description):
 def logits_option(options):
     options.add_argument("--logits", type=pathlib.Path, metavar="FILE.npy",
                          help="measure nothing: write the logits after the prompt")
+
+
+def binary_option(options):
+    options.add_argument("--bin", type=pathlib.Path, default=BINARIES, metavar="FOLDER",
+                         help="where moec and moec-run are")
+
+
+def binary(folder, name):
+    path = folder / name
+    if not os.access(path, os.X_OK):
+        fail(f"there is no program {path}; build it, or name its folder by --bin")
+    return path
 
 
 def prompt(count, vocabulary, sequence=0):
