@@ -22,6 +22,7 @@ VENV = SOURCE / "build" / "compare-venv"
 SETUP = "test/bench/compare/setup.sh"
 BINARIES = SOURCE / "build" / "bin"
 SLICE = SOURCE / "build" / "compare" / "slice"
+GGUF = SOURCE / "build" / "compare" / "slice-q8_0.gguf"
 CONFIGS = SOURCE / "test" / "models" / "configs"
 
 PROMPT_TOKENS = 512

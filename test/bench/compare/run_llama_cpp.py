@@ -16,8 +16,6 @@ import pathlib
 import llama_cpp
 import numpy
 
-import write_gguf
-
 NAME = "llama.cpp q8_0"
 
 
@@ -124,7 +122,7 @@ def write_logits(model, arguments):
 
 def main():
     options = common.model_parser("llama.cpp on the slice as Q8_0")
-    options.add_argument("--gguf", type=pathlib.Path, default=write_gguf.DEFAULT, metavar="FILE")
+    options.add_argument("--gguf", type=pathlib.Path, default=common.GGUF, metavar="FILE")
     common.logits_option(options)
     arguments = options.parse_args()
     model = Model(arguments.gguf)

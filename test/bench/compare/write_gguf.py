@@ -20,8 +20,6 @@ import numpy
 
 from checkpoint import Checkpoint
 
-DEFAULT = common.SOURCE / "build" / "compare" / "slice-q8_0.gguf"
-
 ATTENTION = {"q_a_proj": "attn_q_a", "q_b_proj": "attn_q_b", "kv_a_proj_with_mqa": "attn_kv_a_mqa",
              "o_proj": "attn_output"}
 NORMS = {"input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
@@ -147,7 +145,7 @@ def main():
     options = argparse.ArgumentParser(description="Writes the slice as GGUF, Q8_0.",
                                       formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     options.add_argument("--slice", type=pathlib.Path, default=common.SLICE, metavar="FOLDER")
-    options.add_argument("-o", "--output", type=pathlib.Path, default=DEFAULT, metavar="FILE")
+    options.add_argument("-o", "--output", type=pathlib.Path, default=common.GGUF, metavar="FILE")
     arguments = options.parse_args()
     partial = arguments.output.with_suffix(".partial")
     try:
