@@ -155,3 +155,4 @@ def report(contestant, case, threads, value, unit, repetitions, cpus=None):
     if cpus is not None:
         line["cpus"] = round(cpus, 2)
     print(json.dumps(line), flush=True)
+    return line
