@@ -35,8 +35,19 @@ class Model:
             str(path).encode(), llama_cpp.llama_model_default_params())
         if not self.model:
             common.fail(f"llama.cpp does not load {path}")
+        self.yarn_beta_fast = self.number("rope.scaling.yarn_beta_fast")
+        self.yarn_beta_slow = self.number("rope.scaling.yarn_beta_slow")
         self.vocabulary = llama_cpp.llama_vocab_n_tokens(
             llama_cpp.llama_model_get_vocab(self.model))
+
+    def number(self, key):
+        """A number that write_gguf.py left in the file."""
+        text = ctypes.create_string_buffer(64)
+        length = llama_cpp.llama_model_meta_val_str(
+            self.model, f"deepseek2.{key}".encode(), text, len(text))
+        if length < 0:
+            common.fail(f"the GGUF file has no deepseek2.{key}; write it anew by write_gguf.py")
+        return float(text.value)
 
 
 class Session:
@@ -49,6 +60,9 @@ class Session:
         parameters.n_seq_max = sequences
         parameters.n_threads = parameters.n_threads_batch = threads
         parameters.kv_unified = False
+        # llama.cpp does not take these from a deepseek2 file: it would use 32 and 1.
+        parameters.yarn_beta_fast = model.yarn_beta_fast
+        parameters.yarn_beta_slow = model.yarn_beta_slow
         self.context = llama_cpp.llama_init_from_model(model.model, parameters)
         if not self.context:
             common.fail(f"llama.cpp makes no context of {sequences} x {tokens} tokens")
