@@ -76,7 +76,8 @@ template <typename... Ops> void attachModels(MLIRContext *context) {
 
 void moec::fused::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, FusedDialect *) {
-    attachModels<AddOp, CombineOp, DispatchOp, GroupedLinearOp, LinearOp,
-                 MlaAttentionOp, QuantizeOp, RmsNormOp, SwigluOp>(context);
+    attachModels<AddOp, CacheWriteOp, CombineOp, DispatchOp, GatherRowsOp,
+                 GroupedLinearOp, LinearOp, MlaAttentionOp, MlaPrepareOp,
+                 QuantizeOp, RmsNormOp, RopeOp, RouterOp, SwigluOp>(context);
   });
 }

@@ -137,6 +137,54 @@ KernelCost AddOp::getCost() {
   return cost;
 }
 
+KernelCost GatherRowsOp::getCost() {
+  KernelCost cost;
+  cost.rows = getRowKind(getOuts()[0]);
+  // A row of the table is read for each row, however large the table is.
+  cost.activationBytesPerRow = rowBytes(getTable()) + rowBytes(getOuts());
+  return cost;
+}
+
+KernelCost RouterOp::getCost() {
+  KernelCost cost;
+  if (getBias())
+    cost.weightBytes = bytes(cast<ShapedType>(getBias().getType()));
+  // Scores and biases, and a comparison of each for each choice.
+  cost.flopsPerRow = (4 + getTopK()) * width(getLogits());
+  cost.activationBytesPerRow = rowBytes(getLogits()) + rowBytes(getOuts());
+  return cost;
+}
+
+KernelCost RopeOp::getCost() {
+  KernelCost cost;
+  int64_t values = rowBytes(getX()) / elementBytes(getX().getType());
+  cost.flopsPerRow = 3 * values;
+  cost.activationBytesPerRow = rowBytes(getX()) + rowBytes(getCos()) +
+                               rowBytes(getSin()) + rowBytes(getOuts());
+  return cost;
+}
+
+KernelCost CacheWriteOp::getCost() {
+  KernelCost cost;
+  cost.activationBytesPerRow = rowBytes(getLatent()) + rowBytes(getKRope());
+  cost.cacheBytesPerRow = (width(getLatent()) + width(getKRope())) *
+                          elementBytes(getCache().getType());
+  return cost;
+}
+
+KernelCost MlaPrepareOp::getCost() {
+  KernelCost cost;
+  cost.weightBytes = bytes(cast<ShapedType>(getGain().getType()));
+  int64_t queries = rowBytes(getQRope()) / elementBytes(getQRope().getType());
+  cost.flopsPerRow = 4 * width(getLatent()) + 3 * (width(getKRope()) + queries);
+  cost.activationBytesPerRow = rowBytes(getLatent()) + rowBytes(getKRope()) +
+                               rowBytes(getQRope()) + rowBytes(getCos()) +
+                               rowBytes(getSin()) + rowBytes(getOuts());
+  cost.cacheBytesPerRow = (width(getLatent()) + width(getKRope())) *
+                          elementBytes(getCache().getType());
+  return cost;
+}
+
 KernelCost MlaAttentionOp::getCost() {
   KernelCost cost;
   auto nope = cast<ShapedType>(getQNope().getType());

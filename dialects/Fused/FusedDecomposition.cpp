@@ -163,3 +163,20 @@ SmallVector<Value> fused::RmsNormOp::decompose(OpBuilder &builder) {
     results.push_back(x);
   return results;
 }
+
+SmallVector<Value> fused::GatherRowsOp::decompose(OpBuilder &builder) {
+  RowBuilder b(*this, builder);
+  return b.forEachRow(
+      b.getRows(getOuts()[0]), getOuts(),
+      [&](RowBuilder &row, Value number,
+          ValueRange outs) -> SmallVector<Value> {
+        Value at = row.toIndex(
+            row.create<tensor::ExtractOp>(getNumbers(), ValueRange{number})
+                .getResult());
+        Value from = row.row(getTable(), at);
+        return {row.compute(1, {row.plain(from)}, row.plain(outs[0]),
+                            [](ImplicitLocOpBuilder &, ValueRange values) {
+                              return values[0];
+                            })};
+      });
+}

@@ -87,6 +87,13 @@ AttentionScratch fused::getAttentionScratch(MlaAttentionOp op,
 // Effects
 //===----------------------------------------------------------------------===//
 
+static bool isWrittenCache(Operation *op, Value memory) {
+  if (auto write = dyn_cast<CacheWriteOp>(op))
+    return memory == write.getCache();
+  auto prepare = dyn_cast<MlaPrepareOp>(op);
+  return prepare && memory == prepare.getCache();
+}
+
 /// On memrefs a kernel reads its inputs and writes its destinations; on tensors
 /// it only reads the memrefs that stand for memory even there (the cache).
 static void
@@ -96,7 +103,7 @@ getKernelEffects(DestinationStyleOpInterface op,
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
     MemoryEffects::Effect *effect = MemoryEffects::Read::get();
-    if (op.isDpsInit(&operand))
+    if (op.isDpsInit(&operand) || isWrittenCache(op, operand.get()))
       effect = MemoryEffects::Write::get();
     effects.emplace_back(effect, &operand);
   }
@@ -109,14 +116,19 @@ getKernelEffects(DestinationStyleOpInterface op,
     getKernelEffects(*this, effects);                                          \
   }
 MOEC_KERNEL_EFFECTS(AddOp)
+MOEC_KERNEL_EFFECTS(CacheWriteOp)
 MOEC_KERNEL_EFFECTS(CombineOp)
 MOEC_KERNEL_EFFECTS(DispatchOp)
 MOEC_KERNEL_EFFECTS(ExpertsOp)
+MOEC_KERNEL_EFFECTS(GatherRowsOp)
 MOEC_KERNEL_EFFECTS(GroupedLinearOp)
 MOEC_KERNEL_EFFECTS(LinearOp)
 MOEC_KERNEL_EFFECTS(MlaAttentionOp)
+MOEC_KERNEL_EFFECTS(MlaPrepareOp)
 MOEC_KERNEL_EFFECTS(QuantizeOp)
 MOEC_KERNEL_EFFECTS(RmsNormOp)
+MOEC_KERNEL_EFFECTS(RopeOp)
+MOEC_KERNEL_EFFECTS(RouterOp)
 MOEC_KERNEL_EFFECTS(SwigluOp)
 #undef MOEC_KERNEL_EFFECTS
 
@@ -360,4 +372,103 @@ LogicalResult MlaAttentionOp::verify() {
                                        {dynamic, scratch.bytesPerRow})) &&
                  succeeded(expectShape(*this, "the slots' scratch",
                                        getOuts()[2], {scratch.bytesFixed})));
+}
+
+LogicalResult GatherRowsOp::verify() {
+  auto table = shapedType(getTable());
+  if (failed(expectOuts(*this, getOuts().size(), 1)))
+    return failure();
+  if (table.getRank() != 2)
+    return emitOpError("expects a table [V, H], found ") << table;
+  int64_t rows = shapedType(getNumbers()).getDimSize(0);
+  return success(
+      succeeded(expectShape(*this, "numbers", getNumbers(), {dynamic})) &&
+      succeeded(expectShape(*this, "a destination", getOuts()[0],
+                            {rows, table.getDimSize(1)})));
+}
+
+LogicalResult RouterOp::verify() {
+  auto logits = shapedType(getLogits());
+  if (failed(expectOuts(*this, getOuts().size(), 2)))
+    return failure();
+  if (logits.getRank() != 2 || ShapedType::isDynamic(logits.getDimSize(1)))
+    return emitOpError("expects logits [N, E], found ") << logits;
+  int64_t experts = logits.getDimSize(1), topK = getTopK();
+  int64_t groups = getNGroup(), chosen = getTopkGroup();
+  if (topK < 1 || topK > experts)
+    return emitOpError("expects top_k from 1 to ")
+           << experts << ", found " << topK;
+  if (groups < 1 || experts % groups != 0 || chosen < 1 || chosen > groups)
+    return emitOpError("expects n_group to divide ")
+           << experts << " experts and topk_group from 1 to n_group, found "
+           << groups << " and " << chosen;
+  if (getBias() && failed(expectShape(*this, "the bias", getBias(), {experts})))
+    return failure();
+  return success(succeeded(expectShape(*this, "indices", getOuts()[0],
+                                       {logits.getDimSize(0), topK})) &&
+                 succeeded(expectShape(*this, "weights", getOuts()[1],
+                                       {logits.getDimSize(0), topK})));
+}
+
+/// cos and sin [N, P / 2] of the last dimension of `x`.
+static LogicalResult expectRopeTable(Operation *op, Value x, Value cos,
+                                     Value sin) {
+  int64_t size = shapedType(x).getShape().back();
+  if (ShapedType::isDynamic(size) || size % 2 != 0)
+    return op->emitOpError("expects an even number of features, found ")
+           << shapedType(x);
+  int64_t rows = shapedType(x).getDimSize(0);
+  return success(succeeded(expectShape(op, "cos", cos, {rows, size / 2})) &&
+                 succeeded(expectShape(op, "sin", sin, {rows, size / 2})));
+}
+
+LogicalResult RopeOp::verify() {
+  auto x = shapedType(getX());
+  if (failed(expectOuts(*this, getOuts().size(), 1)))
+    return failure();
+  if (x.getRank() != 2 && x.getRank() != 3)
+    return emitOpError("expects x [N, P] or [N, A, P], found ") << x;
+  if (failed(expectShape(*this, "a destination", getOuts()[0], x.getShape())))
+    return failure();
+  return expectRopeTable(*this, getX(), getCos(), getSin());
+}
+
+/// Latents and rope keys that fill a slot of the cache.
+static LogicalResult expectSlot(Operation *op, Value latent, Value kRope,
+                                Value cache) {
+  auto latents = shapedType(latent), keys = shapedType(kRope);
+  auto memory = shapedType(cache);
+  if (latents.getRank() != 2 || keys.getRank() != 2 || memory.getRank() != 4)
+    return op->emitOpError("expects latents and k_rope of rank 2 and the cache "
+                           "of rank 4");
+  int64_t width = latents.getDimSize(1) + keys.getDimSize(1);
+  if (memory.getDimSize(3) != width)
+    return op->emitOpError("expects a cache of kv_lora_rank + "
+                           "qk_rope_head_dim (")
+           << width << ") values per token, found " << memory.getDimSize(3);
+  return success();
+}
+
+LogicalResult CacheWriteOp::verify() {
+  if (failed(expectOuts(*this, getOuts().size(), 0)))
+    return failure();
+  return expectSlot(*this, getLatent(), getKRope(), getCache());
+}
+
+LogicalResult MlaPrepareOp::verify() {
+  if (failed(expectOuts(*this, getOuts().size(), 1)) ||
+      failed(expectSlot(*this, getLatent(), getKRope(), getCache())))
+    return failure();
+  auto queries = shapedType(getQRope());
+  if (queries.getRank() != 3)
+    return emitOpError("expects q_rope [N, A, P], found ") << queries;
+  int64_t rope = shapedType(getKRope()).getDimSize(1);
+  return success(
+      succeeded(expectShape(*this, "the gain", getGain(),
+                            {shapedType(getLatent()).getDimSize(1)})) &&
+      succeeded(expectShape(*this, "q_rope", getQRope(),
+                            {dynamic, queries.getDimSize(1), rope})) &&
+      succeeded(expectShape(*this, "a destination", getOuts()[0],
+                            queries.getShape())) &&
+      succeeded(expectRopeTable(*this, getKRope(), getCos(), getSin())));
 }

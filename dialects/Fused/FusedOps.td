@@ -339,6 +339,130 @@ def Fused_AddOp : Fused_KernelOp<"add"> {
   }];
 }
 
+/// An enumeration attribute of the transformer dialect, whose ODS is not included
+/// here: that would generate its ops once more.
+class Fused_TransformerEnumAttr<string name>
+    : Attr<CPred<"::llvm::isa<::moec::transformer::" # name # "Attr>($_self)">,
+           "transformer's " # name> {
+  let storageType = "::moec::transformer::" # name # "Attr";
+  let returnType = "::moec::transformer::" # name;
+  let convertFromStorage = "$_self.getValue()";
+}
+def Fused_ScoringFuncAttr : Fused_TransformerEnumAttr<"ScoringFunc">;
+def Fused_TopkMethodAttr : Fused_TransformerEnumAttr<"TopkMethod">;
+
+def Fused_GatherRowsOp : Fused_KernelOp<"gather_rows"> {
+  let summary = "Rows of a table by their numbers";
+  let description = [{
+    `y[n] = table[numbers[n]]`, converted to y's element type. table [V, H], numbers
+    [N], y [N, H]: the embedding of tokens, and the rows whose logits are wanted.
+
+    Example: `%y = fused.gather_rows %table, %ids outs(%o) : (tensor<163840x7168xbf16>, tensor<?xi32>, tensor<?x7168xbf16>) -> tensor<?x7168xbf16>`
+  }];
+  let arguments = (ins Fused_Any:$table, Fused_I32:$numbers,
+                       Variadic<Fused_Float>:$outs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $table `,` $numbers `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Fused_RouterOp : Fused_KernelOp<"router", [AttrSizedOperandSegments]> {
+  let summary = "The experts of each token and their weights";
+  let description = [{
+    transformer.route on rows: logits [N, E] f32, bias [E]; destinations: indices
+    [N, K] i32 by falling choice, weights [N, K] f32. All in f32; ties go to the lower
+    index; a NaN counts as -inf, so that every row chooses K different experts.
+
+    Example: `%i, %w = fused.router %logits bias %b outs(%o0, %o1) {scoring = #transformer<scoring sigmoid>, method = #transformer<method noaux_tc>, top_k = 8, n_group = 1, topk_group = 1, normalize, routed_scaling_factor = 2.827 : f64} : ...`
+    (`MoEGate`; DeepSeek-V3, section 2.1.2.)
+  }];
+  let arguments = (ins Fused_F32:$logits, Optional<Fused_F32>:$bias,
+                       Variadic<Fused_Any>:$outs,
+                       Fused_ScoringFuncAttr:$scoring,
+                       Fused_TopkMethodAttr:$method, I64Attr:$top_k,
+                       I64Attr:$n_group, I64Attr:$topk_group,
+                       UnitAttr:$normalize, F64Attr:$routed_scaling_factor);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $logits (`bias` $bias^)? `outs` `(` $outs `)` attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Fused_RopeOp : Fused_KernelOp<"rope"> {
+  let summary = "Rotary position embedding of rows";
+  let description = [{
+    transformer.rope on rows: x and y [N, P] or [N, A, P], cos and sin [N, P / 2]; the
+    pairs are neighbours if `interleaved`, else of the two halves. In f32, rounded
+    once.
+
+    Example: `%y = fused.rope %x, %cos, %sin outs(%o) {interleaved} : ...`
+    (RoFormer, arXiv 2104.09864.)
+  }];
+  let arguments = (ins Fused_Float:$x, Fused_F32:$cos, Fused_F32:$sin,
+                       Variadic<Fused_Float>:$outs, UnitAttr:$interleaved);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $x `,` $cos `,` $sin `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Fused_CacheWriteOp : Fused_KernelOp<"cache_write"> {
+  let summary = "Write latents and rope keys of rows into the paged cache";
+  let description = [{
+    Each row's latent [N, R] and k_rope [N, P] go side by side into the slot of its
+    position, in the page that `page_table` names for its sequence. Layout of the
+    cache as in fused.mla_attention. It has no destination but the cache.
+
+    Example: `fused.cache_write %latent, %k_rope, %cache, %table, %seq, %pos, %layer : ...`
+  }];
+  let arguments = (ins Fused_Float:$latent, Fused_Float:$k_rope,
+                       AnyStridedMemRef:$cache, AnyStridedMemRef:$page_table,
+                       AnyStridedMemRef:$sequences, Fused_I32:$positions,
+                       Index:$layer, Variadic<Fused_Any>:$outs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $latent `,` $k_rope `,` $cache `,` $page_table `,` $sequences `,` $positions `,` $layer
+    (`outs` `(` $outs^ `)`)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Fused_MlaPrepareOp : Fused_KernelOp<"mla_prepare"> {
+  let summary = "What stands between the projections and attention";
+  let description = [{
+    For each row
+    ```
+    cache slot = rms_norm(latent) * gain, rope(k_rope)
+    y = rope(q_rope)
+    ```
+    latent [N, R], gain [R], k_rope [N, P], q_rope and y [N, A, P], cos and sin
+    [N, P / 2]; see fused.rms_norm, fused.rope and fused.cache_write, which
+    `fuse-mla` makes it of.
+
+    Example: `%y = fused.mla_prepare %l, %g, %k, %q, %cos, %sin, %cache, %table, %seq, %pos, %layer outs(%o) {eps = 1.0e-06 : f64, interleaved} : ...`
+    (`DeepseekV3Attention`; DeepSeek-V2, section 2.1.)
+  }];
+  let arguments = (ins Fused_Float:$latent, Fused_F32:$gain,
+                       Fused_Float:$k_rope, Fused_Float:$q_rope, Fused_F32:$cos,
+                       Fused_F32:$sin, AnyStridedMemRef:$cache,
+                       AnyStridedMemRef:$page_table,
+                       AnyStridedMemRef:$sequences, Fused_I32:$positions,
+                       Index:$layer, Variadic<Fused_Float>:$outs, F64Attr:$eps,
+                       UnitAttr:$interleaved);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $latent `,` $gain `,` $k_rope `,` $q_rope `,` $cos `,` $sin `,` $cache `,`
+    $page_table `,` $sequences `,` $positions `,` $layer
+    `outs` `(` $outs `)` attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 def Fused_MlaAttentionOp : Fused_KernelOp<"mla_attention",
     [AttrSizedOperandSegments]> {
   let summary = "Multi-head latent attention over the paged cache";

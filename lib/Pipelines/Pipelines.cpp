@@ -39,8 +39,9 @@ StringRef moec::stringifyLevel(Level level) {
 }
 
 ArrayRef<StringRef> moec::getOptionalPasses() {
-  static const StringRef names[] = {"fuse-epilogues", "fuse-rms-norm",
-                                    "fuse-moe-dispatch", "choose-fp8-tiles"};
+  static const StringRef names[] = {"fuse-epilogues", "fuse-mla",
+                                    "fuse-rms-norm", "fuse-moe-dispatch",
+                                    "choose-fp8-tiles"};
   return names;
 }
 
@@ -82,6 +83,8 @@ void moec::buildTransformerToFused(OpPassManager &passes,
   passes.addPass(createCanonicalizerPass());
   if (choices.isOn("fuse-epilogues"))
     passes.addNestedPass<func::FuncOp>(createFuseEpilogues());
+  if (choices.isOn("fuse-mla"))
+    passes.addNestedPass<func::FuncOp>(createFuseMla());
   if (choices.isOn("fuse-rms-norm"))
     passes.addNestedPass<func::FuncOp>(createFuseRmsNorm());
   if (choices.isOn("fuse-moe-dispatch"))

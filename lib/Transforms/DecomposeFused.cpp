@@ -32,7 +32,7 @@ struct DecomposeFused : moec::impl::DecomposeFusedBase<DecomposeFused> {
       });
       changed = !kernels.empty();
       for (fused::KernelOpInterface op : kernels) {
-        if (op->getNumResults() == 0) {
+        if (llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TensorType>)) {
           op->emitOpError("expects tensors: it is decomposed before "
                           "bufferization");
           return signalPassFailure();

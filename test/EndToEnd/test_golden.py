@@ -65,9 +65,9 @@ def test_f32_is_exact_on_avx2(compiled, case):
 
 
 @pytest.mark.parametrize("without", [
-    "fuse-epilogues", "fuse-rms-norm", "fuse-moe-dispatch", "choose-fp8-tiles",
+    "fuse-epilogues", "fuse-mla", "fuse-moe-dispatch", "choose-fp8-tiles",
     "fuse-epilogues,fuse-rms-norm",
-    "fuse-epilogues,fuse-rms-norm,fuse-moe-dispatch,choose-fp8-tiles"])
+    "fuse-epilogues,fuse-mla,fuse-rms-norm,fuse-moe-dispatch,choose-fp8-tiles"])
 @pytest.mark.parametrize("case", ["kimi-fp8", "edge"])
 def test_f32_is_exact_without_passes(compiled, case, without):
     """Every pass of the fused level can be left out."""

@@ -28,8 +28,11 @@ static CLI::Option *addWeights(CLI::App &command, std::string &folder) {
 void ModelOptions::addWeightsOrRandom(CLI::App &command) {
   CLI::Option_group *group = command.add_option_group("weights");
   addWeights(*group, weights);
-  group->add_flag("--random-weights{1}", randomSeed,
-                  "Random weights of the model's shapes; a value is the seed");
+  // Not bound to the variable: that would set it where the flag is not given.
+  group->add_flag_function(
+      "--random-weights{1}",
+      [this](int64_t seed) { randomSeed = static_cast<uint64_t>(seed); },
+      "Random weights of the model's shapes; a value is the seed");
   group->require_option(1);
 }
 

@@ -82,7 +82,7 @@ struct CommandLine {
   cl::list<std::string> without{
       "without",
       cl::desc("Leave passes of the fused level out, to see what each buys: "
-               "fuse-epilogues, fuse-rms-norm, fuse-moe-dispatch, "
+               "fuse-epilogues, fuse-mla, fuse-rms-norm, fuse-moe-dispatch, "
                "choose-fp8-tiles"),
       cl::CommaSeparated, cl::sub(compileCommand), cl::cat(category)};
   Option<std::string> tiles{

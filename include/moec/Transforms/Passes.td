@@ -227,6 +227,33 @@ def FuseRmsNorm : Pass<"fuse-rms-norm", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::moec::fused::FusedDialect"];
 }
 
+def FuseMla : Pass<"fuse-mla", "::mlir::func::FuncOp"> {
+  let summary = "Fuse what stands between the projections and attention";
+  let description = [{
+    The norm of the latents, the rotation of keys and queries and the write into the
+    paged cache work on the same rows and are small: one kernel does all, and the
+    normalised latents and rotated keys go straight into the cache. Only where
+    queries and keys are rotated alike and the intermediate values have no other use.
+
+    Before:
+    ```mlir
+    %q = fused.rope %qr, %cos, %sin outs(%o0) {interleaved} : ...
+    %l = fused.rms_norm %latent, %gain outs(%o1) {eps = 1.0e-06 : f64} : ...
+    %k = fused.rope %kr, %cos, %sin outs(%o2) {interleaved} : ...
+    fused.cache_write %l, %k, %cache, %table, %seq, %pos, %layer : ...
+    %y = fused.mla_attention %qn, %q, %cache, %table, %seq, %pos, %layer weights(%w) outs(%o) ...
+    ```
+    After:
+    ```mlir
+    %q = fused.mla_prepare %latent, %gain, %kr, %qr, %cos, %sin, %cache, %table, %seq, %pos, %layer outs(%o0) {eps = 1.0e-06 : f64, interleaved} : ...
+    %y = fused.mla_attention %qn, %q, %cache, %table, %seq, %pos, %layer weights(%w) outs(%o) ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numPrepared", "prepared", "Number of attentions whose preparation was fused">];
+  let dependentDialects = ["::moec::fused::FusedDialect"];
+}
+
 def FuseMoEDispatch : Pass<"fuse-moe-dispatch", "::mlir::func::FuncOp"> {
   let summary = "Run all experts in grouped kernels";
   let description = [{

@@ -25,31 +25,10 @@ struct LowerCacheUpdate : OpConversionPattern<transformer::CacheUpdateOp> {
     RowBuilder b(op, rewriter);
     auto type = cast<transformer::LatentCacheType>(op.getCache().getType());
     PagedCache cache = PagedCache::get(b, type, options.pageSize);
-    Value layer = adaptor.getLayer()[0];
-    Value positions = adaptor.getPositions()[0];
-    auto write = [&](RowBuilder &row, Value number, Value page, Value slot,
-                     Value values, int64_t begin, int64_t size) {
-      Value target = cache.view(row, layer, page, slot, 1, begin, size);
-      auto materialize = row.create<bufferization::MaterializeInDestinationOp>(
-          Type(), row.row(values, number), target);
-      materialize.setWritable(true);
-    };
-    b.forEachRow(
-        b.getExtent(rt::Extent::num_tokens), {},
-        [&](RowBuilder &row, Value number, ValueRange) -> SmallVector<Value> {
-          Value position = getPosition(row, positions, number);
-          AffineExpr p = row.dim(0);
-          Value page = affine::makeComposedAffineApply(
-              row, row.getLoc(), p.floorDiv(options.pageSize), {position});
-          Value slot = affine::makeComposedAffineApply(
-              row, row.getLoc(), p % options.pageSize, {position});
-          page = cache.getPage(row, number, page);
-          write(row, number, page, slot, adaptor.getLatent()[0], 0,
-                type.getKvLoraRank());
-          write(row, number, page, slot, adaptor.getKRope()[0],
-                type.getKvLoraRank(), type.getQkRopeHeadDim());
-          return {};
-        });
+    b.create<fused::CacheWriteOp>(
+        TypeRange(), adaptor.getLatent()[0], adaptor.getKRope()[0],
+        cache.memory, cache.pageTable, cache.sequenceOfRow,
+        adaptor.getPositions()[0], adaptor.getLayer()[0], ValueRange());
     rewriter.replaceOpWithMultiple(op, {ValueRange()});
     return success();
   }

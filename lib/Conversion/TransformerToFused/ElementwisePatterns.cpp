@@ -155,9 +155,6 @@ struct LowerRopeTable : OpConversionPattern<transformer::RopeTableOp> {
   }
 };
 
-/// Rotates pairs: of neighbours if interleaved, else of the two halves.
-///   first of a pair:  y = x cos - partner sin
-///   second of a pair: y = x cos + partner sin
 struct LowerRope : OpConversionPattern<transformer::RopeOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -165,49 +162,12 @@ struct LowerRope : OpConversionPattern<transformer::RopeOp> {
   matchAndRewrite(transformer::RopeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     RowBuilder b(op, rewriter);
-    RankedTensorType type = getCollapsedType(op.getX());
     Value rows = b.getRows(op.getX().getType(), adaptor.getX());
-    unsigned last = type.getRank() - 1;
-    int64_t size = type.getShape().back(), half = size / 2;
-    AffineExpr n = b.dim(0), p = b.dim(last);
-    AffineExpr partner =
-        op.getInterleaved() ? p + 1 - (p % 2) * 2 : (p + half) % size;
-    AffineExpr pair = op.getInterleaved() ? p.floorDiv(2) : p % half;
-    RowBuilder::Access x = b.plain(adaptor.getX()), other = x;
-    other.indices.back() = partner;
-    bool interleaved = op.getInterleaved();
-    rewriter.replaceOp(
-        op, b.map({x,
-                   other,
-                   {adaptor.getCos(), {n, pair}},
-                   {adaptor.getSin(), {n, pair}}},
-                  b.sizesOf(type, rows), type.getElementType(),
-                  [&](ImplicitLocOpBuilder &s, ValueRange values) -> Value {
-                    Value along = s.create<arith::MulFOp>(values[0], values[2]);
-                    Value across =
-                        s.create<arith::MulFOp>(values[1], values[3]);
-                    Value isSecond = isSecondOfPair(s, last, half, interleaved);
-                    Value negated = s.create<arith::NegFOp>(across);
-                    Value term =
-                        s.create<arith::SelectOp>(isSecond, across, negated);
-                    return s.create<arith::AddFOp>(along, term);
-                  }));
+    Value out = getDestination(b, op, rows);
+    rewriter.replaceOpWithNewOp<fused::RopeOp>(
+        op, TypeRange(out.getType()), adaptor.getX(), adaptor.getCos(),
+        adaptor.getSin(), ValueRange{out}, op.getInterleaved());
     return success();
-  }
-
-private:
-  static Value isSecondOfPair(ImplicitLocOpBuilder &s, unsigned dim,
-                              int64_t half, bool interleaved) {
-    Value at = s.create<linalg::IndexOp>(dim);
-    if (!interleaved)
-      return s.create<arith::CmpIOp>(
-          arith::CmpIPredicate::uge, at,
-          s.create<arith::ConstantIndexOp>(half).getResult());
-    Value odd = s.create<arith::AndIOp>(
-        at, s.create<arith::ConstantIndexOp>(1).getResult());
-    return s.create<arith::CmpIOp>(
-        arith::CmpIPredicate::ne, odd,
-        s.create<arith::ConstantIndexOp>(0).getResult());
   }
 };
 

@@ -7,74 +7,10 @@
 
 #include "Lowering.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include <limits>
-
 using namespace mlir;
 using namespace moec;
-using transformer::ScoringFunc;
-using transformer::TopkMethod;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Reduces a tensor of rank 1 to a scalar.
-Value reduceRow(RowBuilder &b, Value row, Value init, ScalarBody body) {
-  Value result = b.compute(1, {b.plain(row)}, {b.filled({}, init), {}}, body);
-  return b.create<tensor::ExtractOp>(result, ValueRange());
-}
-
-Value largest(RowBuilder &b, Value row) {
-  // maxnumf passes over NaN, which marks what is taken already.
-  return reduceRow(b, row, b.f32(-infinity),
-                   [](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                     return s.create<arith::MaxNumFOp>(v[1], v[0]);
-                   });
-}
-
-/// The lowest index whose value equals `value`.
-Value firstIndexOf(RowBuilder &b, Value row, Value value, int64_t size) {
-  Value none = b.create<arith::ConstantOp>(b.getI32IntegerAttr(size));
-  Value index = reduceRow(
-      b, row, none, [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-        Value equal =
-            s.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, v[0], value);
-        Value at = s.create<arith::IndexCastOp>(
-            s.getI32Type(), s.create<linalg::IndexOp>(0).getResult());
-        Value candidate = s.create<arith::SelectOp>(equal, at, none);
-        return s.create<arith::MinSIOp>(v[1], candidate);
-      });
-  return index;
-}
-
-/// Picks the `count` largest values of a row, ties to the lower index; `pick`
-/// is told each index in turn and returns the carried tensors.
-SmallVector<Value> pickLargest(
-    RowBuilder &b, Value row, int64_t count, ValueRange inits,
-    llvm::function_ref<SmallVector<Value>(RowBuilder &, Value number,
-                                          Value index, ValueRange carried)>
-        pick) {
-  int64_t size = cast<RankedTensorType>(row.getType()).getDimSize(0);
-  SmallVector<Value> carried{row};
-  llvm::append_range(carried, inits);
-  SmallVector<Value> results =
-      b.loop(b.index(0), b.index(count), carried,
-             [&](RowBuilder &inner, Value number, ValueRange values) {
-               Value best = largest(inner, values[0]);
-               Value index = firstIndexOf(inner, values[0], best, size);
-               SmallVector<Value> next{inner.create<tensor::InsertOp>(
-                   inner.f32(std::numeric_limits<double>::quiet_NaN()),
-                   values[0], ValueRange{inner.toIndex(index)})};
-               llvm::append_range(
-                   next, pick(inner, number, index, values.drop_front()));
-               return next;
-             });
-  results.erase(results.begin());
-  return results;
-}
 
 struct LowerRoute : OpConversionPattern<transformer::RouteOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -83,165 +19,18 @@ struct LowerRoute : OpConversionPattern<transformer::RouteOp> {
   matchAndRewrite(transformer::RouteOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     RowBuilder b(op, rewriter);
-    auto type = cast<RankedTensorType>(op.getLogits().getType());
-    int64_t experts = type.getShape().back();
-    Value rows = b.getRows(type, adaptor.getLogits());
-    auto out = [&](int64_t width, Type element) {
-      return b.empty({OpFoldResult(rows), b.getIndexAttr(width)}, element);
+    Value rows = b.getRows(op.getLogits().getType(), adaptor.getLogits());
+    auto out = [&](Type element) {
+      return b.empty({OpFoldResult(rows), b.getIndexAttr(op.getTopK())},
+                     element);
     };
-    int64_t topK = op.getTopK();
-    SmallVector<Value> results = b.forEachRow(
-        rows, {out(topK, b.getI32Type()), out(topK, b.getF32Type())},
-        [&](RowBuilder &row, Value number, ValueRange outs) {
-          Value logits = row.row(adaptor.getLogits(), number);
-          Value scores = getScores(row, op, logits, experts);
-          Value choice = getChoice(row, op, scores, adaptor.getBias(), experts);
-          if (op.getMethod() != TopkMethod::greedy && op.getNGroup() > 1)
-            choice = shutOutGroups(row, op, choice, experts);
-          return chooseExperts(row, op, scores, choice, outs);
-        });
-    rewriter.replaceOp(op, results);
+    SmallVector<Value> outs{out(b.getI32Type()), out(b.getF32Type())};
+    rewriter.replaceOpWithNewOp<fused::RouterOp>(
+        op, ValueRange(outs).getTypes(), adaptor.getLogits(), adaptor.getBias(),
+        outs, op.getScoringAttr(), op.getMethodAttr(), op.getTopKAttr(),
+        op.getNGroupAttr(), op.getTopkGroupAttr(), op.getNormalizeAttr(),
+        op.getRoutedScalingFactorAttr());
     return success();
-  }
-
-private:
-  static Value getScores(RowBuilder &b, transformer::RouteOp op, Value logits,
-                         int64_t experts) {
-    OpFoldResult size = b.getIndexAttr(experts);
-    Type f32 = b.getF32Type();
-    Value one = b.f32(1.0);
-    if (op.getScoring() == ScoringFunc::sigmoid)
-      return b.map({b.plain(logits)}, {size}, f32,
-                   [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                     Value negated = s.create<arith::NegFOp>(v[0]);
-                     Value power = s.create<math::ExpOp>(negated);
-                     Value sum = s.create<arith::AddFOp>(power, one);
-                     return s.create<arith::DivFOp>(one, sum);
-                   });
-    Value best = largest(b, logits);
-    Value powers = b.map({b.plain(logits)}, {size}, f32,
-                         [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                           Value less = s.create<arith::SubFOp>(v[0], best);
-                           return s.create<math::ExpOp>(less);
-                         });
-    Value sum = reduceRow(b, powers, b.f32(0.0),
-                          [](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                            return s.create<arith::AddFOp>(v[1], v[0]);
-                          });
-    return b.map({b.plain(powers)}, {size}, f32,
-                 [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                   return s.create<arith::DivFOp>(v[0], sum);
-                 });
-  }
-
-  /// The values that experts are chosen by. NaN, which equals nothing, becomes
-  /// -inf, so that every row chooses top_k different experts whatever it holds.
-  static Value getChoice(RowBuilder &b, transformer::RouteOp op, Value scores,
-                         Value bias, int64_t experts) {
-    SmallVector<RowBuilder::Access> inputs{b.plain(scores)};
-    if (bias)
-      inputs.push_back(b.plain(bias));
-    Value lowest = b.f32(-infinity);
-    return b.map(inputs, {b.getIndexAttr(experts)}, b.getF32Type(),
-                 [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                   Value choice = v[0];
-                   if (bias)
-                     choice = s.create<arith::AddFOp>(v[0], v[1]);
-                   Value isNaN = s.create<arith::CmpFOp>(
-                       arith::CmpFPredicate::UNO, choice, choice);
-                   return s.create<arith::SelectOp>(isNaN, lowest, choice);
-                 });
-  }
-
-  static Value getGroup(RowBuilder &b, Value choice, Value group,
-                        int64_t groupSize) {
-    Value begin = b.create<arith::MulIOp>(group, b.index(groupSize));
-    SmallVector<OpFoldResult> offset{begin}, one{b.getIndexAttr(1)};
-    SmallVector<OpFoldResult> size{b.getIndexAttr(groupSize)};
-    return b.create<tensor::ExtractSliceOp>(choice, offset, size, one);
-  }
-
-  /// A group counts as its best value, or (noaux_tc) the sum of its two best.
-  /// Experts outside the topk_group best groups get -inf.
-  static Value shutOutGroups(RowBuilder &b, transformer::RouteOp op,
-                             Value choice, int64_t experts) {
-    int64_t groups = op.getNGroup(), groupSize = experts / groups;
-    Value ranks = b.empty({b.getIndexAttr(groups)}, b.getF32Type());
-    ranks = b.loop(
-        b.index(0), b.index(groups), {ranks},
-        [&](RowBuilder &inner, Value group,
-            ValueRange carried) -> SmallVector<Value> {
-          Value members = getGroup(inner, choice, group, groupSize);
-          Value rank = largest(inner, members);
-          if (op.getMethod() == TopkMethod::noaux_tc) {
-            Value index = firstIndexOf(inner, members, rank, groupSize);
-            Value lowest = inner.f32(-infinity);
-            Value others = inner.map(
-                {inner.plain(members)}, {inner.getIndexAttr(groupSize)},
-                inner.getF32Type(),
-                [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                  Value at = s.create<arith::IndexCastOp>(
-                      s.getI32Type(), s.create<linalg::IndexOp>(0).getResult());
-                  Value isBest = s.create<arith::CmpIOp>(
-                      arith::CmpIPredicate::eq, at, index);
-                  return s.create<arith::SelectOp>(isBest, lowest, v[0]);
-                });
-            rank = inner.create<arith::AddFOp>(rank, largest(inner, others));
-          }
-          return {inner.create<tensor::InsertOp>(rank, carried[0],
-                                                 ValueRange{group})};
-        })[0];
-    Value shut = b.filled({b.getIndexAttr(experts)}, b.f32(-infinity));
-    return pickLargest(
-        b, ranks, op.getTopkGroup(), {shut},
-        [&](RowBuilder &inner, Value, Value index,
-            ValueRange carried) -> SmallVector<Value> {
-          Value group = inner.toIndex(index);
-          Value begin =
-              inner.create<arith::MulIOp>(group, inner.index(groupSize));
-          SmallVector<OpFoldResult> offset{begin}, one{inner.getIndexAttr(1)};
-          SmallVector<OpFoldResult> size{inner.getIndexAttr(groupSize)};
-          return {inner.create<tensor::InsertSliceOp>(
-              getGroup(inner, choice, group, groupSize), carried[0], offset,
-              size, one)};
-        })[0];
-  }
-
-  /// Indices by falling choice value, and the unbiased scores as weights.
-  static SmallVector<Value> chooseExperts(RowBuilder &b,
-                                          transformer::RouteOp op, Value scores,
-                                          Value choice, ValueRange outs) {
-    SmallVector<Value> chosen =
-        pickLargest(b, choice, op.getTopK(), outs,
-                    [&](RowBuilder &inner, Value number, Value index,
-                        ValueRange carried) -> SmallVector<Value> {
-                      Value score = inner.create<tensor::ExtractOp>(
-                          scores, ValueRange{inner.toIndex(index)});
-                      return {inner.create<tensor::InsertOp>(
-                                  index, carried[0], ValueRange{number}),
-                              inner.create<tensor::InsertOp>(
-                                  score, carried[1], ValueRange{number})};
-                    });
-    bool normalize = op.getNormalize() && op.getTopK() > 1;
-    // Softmax-scored routers scale only what they do not normalise.
-    bool scale = op.getMethod() == TopkMethod::noaux_tc || !normalize;
-    Value factor =
-        b.f32(scale ? op.getRoutedScalingFactor().convertToDouble() : 1.0);
-    Value divisor = b.f32(1.0);
-    if (normalize) {
-      Value sum = reduceRow(b, chosen[1], b.f32(0.0),
-                            [](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                              return s.create<arith::AddFOp>(v[1], v[0]);
-                            });
-      divisor = b.create<arith::AddFOp>(sum, b.f32(1e-20));
-    }
-    chosen[1] = b.compute(1, {b.plain(chosen[1])}, b.plain(outs[1]),
-                          [&](ImplicitLocOpBuilder &s, ValueRange v) -> Value {
-                            Value weight =
-                                s.create<arith::DivFOp>(v[0], divisor);
-                            return s.create<arith::MulFOp>(weight, factor);
-                          });
-    return chosen;
   }
 };
 

@@ -67,24 +67,14 @@ struct LowerWeight : OpConversionPattern<transformer::WeightOp> {
   LoweringOptions options;
 };
 
-/// Rows of `source` by number, converted to the result's element type.
-Value gather(RowBuilder &b, Value source, Value numbers, Value count,
-             Type element) {
+/// Rows of `source` by number, converted to the element type of `original`.
+fused::GatherRowsOp gather(RowBuilder &b, Value source, Value numbers,
+                           Value count, Type original) {
   int64_t width = cast<RankedTensorType>(source.getType()).getDimSize(1);
-  Value out = b.empty({OpFoldResult(count), b.getIndexAttr(width)}, element);
-  return b.forEachRow(
-      count, {out},
-      [&](RowBuilder &row, Value number,
-          ValueRange outs) -> SmallVector<Value> {
-        Value at = row.toIndex(
-            row.create<tensor::ExtractOp>(numbers, ValueRange{number})
-                .getResult());
-        Value from = row.row(source, at);
-        return {row.compute(1, {row.plain(from)}, row.plain(outs[0]),
-                            [](ImplicitLocOpBuilder &, ValueRange values) {
-                              return values[0];
-                            })};
-      })[0];
+  Value out = b.empty({OpFoldResult(count), b.getIndexAttr(width)},
+                      getElementTypeOrSelf(original));
+  return b.create<fused::GatherRowsOp>(TypeRange(out.getType()), source,
+                                       numbers, ValueRange{out});
 }
 
 struct LowerEmbedding : OpConversionPattern<transformer::EmbeddingOp> {
@@ -96,7 +86,7 @@ struct LowerEmbedding : OpConversionPattern<transformer::EmbeddingOp> {
     RowBuilder b(op, rewriter);
     rewriter.replaceOp(op, gather(b, adaptor.getTable(), adaptor.getIds(),
                                   b.getExtent(rt::Extent::num_tokens),
-                                  getElementTypeOrSelf(op.getType())));
+                                  op.getType()));
     return success();
   }
 };
@@ -110,7 +100,7 @@ struct LowerGatherRows : OpConversionPattern<transformer::GatherRowsOp> {
     RowBuilder b(op, rewriter);
     rewriter.replaceOp(op, gather(b, adaptor.getX(), adaptor.getRows(),
                                   b.getExtent(rt::Extent::num_logits),
-                                  getElementTypeOrSelf(op.getType())));
+                                  op.getType()));
     return success();
   }
 };
