@@ -70,10 +70,10 @@ SmallVector<Value> fused::RopeOp::decompose(OpBuilder &builder) {
 // The cache
 //===----------------------------------------------------------------------===//
 
-/// Writes a row's latent and rope key into the slot of its position.
-static void writeSlot(RowBuilder &b, const PagedCache &cache, Value layer,
-                      Value positions, Value number, Value latent,
-                      Value kRope) {
+/// The places of a row's latent and rope key in the slot of its position.
+static std::pair<Value, Value> getSlot(RowBuilder &b, const PagedCache &cache,
+                                       Value layer, Value positions,
+                                       Value number, int64_t rope) {
   Value position = getPosition(b, positions, number);
   AffineExpr p = b.dim(0);
   Value page = affine::makeComposedAffineApply(
@@ -81,15 +81,21 @@ static void writeSlot(RowBuilder &b, const PagedCache &cache, Value layer,
   Value slot = affine::makeComposedAffineApply(b, b.getLoc(),
                                                p % cache.pageSize, {position});
   page = cache.getPage(b, number, page);
-  int64_t begin = 0;
-  for (Value values : {latent, kRope}) {
-    int64_t size = cast<RankedTensorType>(values.getType()).getDimSize(0);
-    Value target = cache.view(b, layer, page, slot, 1, begin, size);
-    auto materialize = b.create<bufferization::MaterializeInDestinationOp>(
-        Type(), values, target);
-    materialize.setWritable(true);
-    begin += size;
-  }
+  int64_t rank = cache.width - rope;
+  return {cache.view(b, layer, page, slot, 1, 0, rank),
+          cache.view(b, layer, page, slot, 1, rank, rope)};
+}
+
+static void write(RowBuilder &b, Value values, Value place) {
+  auto materialize = b.create<bufferization::MaterializeInDestinationOp>(
+      Type(), values, place);
+  // Nothing else knows this view, so values may be made in their place.
+  materialize.setRestrict(true);
+  materialize.setWritable(true);
+}
+
+static int64_t getWidth(Value rows) {
+  return cast<RankedTensorType>(rows.getType()).getShape().back();
 }
 
 SmallVector<Value> fused::CacheWriteOp::decompose(OpBuilder &builder) {
@@ -98,8 +104,10 @@ SmallVector<Value> fused::CacheWriteOp::decompose(OpBuilder &builder) {
   b.forEachRow(
       b.getExtent(rt::Extent::num_tokens), {},
       [&](RowBuilder &row, Value number, ValueRange) -> SmallVector<Value> {
-        writeSlot(row, cache, getLayer(), getPositions(), number,
-                  row.row(getLatent(), number), row.row(getKRope(), number));
+        auto [latent, kRope] = getSlot(row, cache, getLayer(), getPositions(),
+                                       number, getWidth(getKRope()));
+        write(row, row.row(getLatent(), number), latent);
+        write(row, row.row(getKRope(), number), kRope);
         return {};
       });
   return {};
@@ -134,8 +142,9 @@ SmallVector<Value> fused::MlaPrepareOp::decompose(OpBuilder &builder) {
   return b.forEachRow(
       b.getExtent(rt::Extent::num_tokens), getOuts(),
       [&](RowBuilder &row, Value number, ValueRange) -> SmallVector<Value> {
-        Value latent =
-            normalizeRow(row, row.row(getLatent(), number), getGain(), epsilon);
+        // The places come first: values are made in them, not copied there.
+        auto [latent, kRope] = getSlot(row, cache, getLayer(), getPositions(),
+                                       number, getWidth(getKRope()));
         Value cos = row.row(getCos(), number), sin = row.row(getSin(), number);
         auto turn = [&](Value x) {
           SmallVector<OpFoldResult> sizes;
@@ -143,8 +152,11 @@ SmallVector<Value> fused::MlaPrepareOp::decompose(OpBuilder &builder) {
             sizes.push_back(row.getIndexAttr(extent));
           return rotate(row, x, cos, sin, {}, sizes, getInterleaved());
         };
-        writeSlot(row, cache, getLayer(), getPositions(), number, latent,
-                  turn(row.row(getKRope(), number)));
+        write(
+            row,
+            normalizeRow(row, row.row(getLatent(), number), getGain(), epsilon),
+            latent);
+        write(row, turn(row.row(getKRope(), number)), kRope);
         return {turn(row.row(getQRope(), number))};
       });
 }
