@@ -22,7 +22,7 @@ def test_compiles_small_and_soon(tmp_path, name):
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.monotonic() - begin
     assert status == 0
-    # The promise is 30 s and 2 GB on 2 cores (measured: 2.5 s and 0.17 GB); the
+    # The promise is 30 s and 2 GB on 2 cores (measured: 8 s and 0.27 GB); the
     # sanitizers' build is exempt from both.
     if "sanitize" not in str(BUILD):
         assert seconds <= 30
@@ -32,11 +32,14 @@ def test_compiles_small_and_soon(tmp_path, name):
     assert size <= 20_000_000
 
 
-@pytest.mark.parametrize("level", ["transformer", "linalg", "bufferized"])
+@pytest.mark.parametrize("level", ["transformer", "fused", "linalg",
+                                   "bufferized"])
 def test_ir_does_not_grow_with_layers_or_experts(tmp_path, level):
     original = json.loads((CONFIGS / f"{BIG[0]}.json").read_text())
     lines = set()
-    for changes in [{}, {"num_hidden_layers": 6}, {"n_routed_experts": 32}]:
+    # 40 is no other size of the model: with 32, as many as RoPE has angles, some
+    # arithmetic on sizes would stand once for both.
+    for changes in [{}, {"num_hidden_layers": 6}, {"n_routed_experts": 40}]:
         config = tmp_path / "config.json"
         config.write_text(json.dumps({**original, **changes}, indent=1))
         result = run("moec", "compile", config, f"--emit={level}", "--quiet")

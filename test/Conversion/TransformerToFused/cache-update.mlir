@@ -21,9 +21,9 @@
 // CHECK: %[[PAGE32:.*]] = memref.load %[[TABLE]][%[[SEQUENCE]], %[[NUMBER]]]
 // CHECK: %[[PLACE:.*]] = arith.index_cast %[[PAGE32]]
 // CHECK: %[[LATENT:.*]] = memref.subview %[[CACHE]][2, %[[PLACE]], %[[AT]], 0] [1, 1, 1, 128]
-// CHECK: bufferization.materialize_in_destination %{{.*}} in writable %[[LATENT]] : (tensor<128xbf16>,
 // CHECK: %[[KEY:.*]] = memref.subview %[[CACHE]][2, %[[PLACE]], %[[AT]], 128] [1, 1, 1, 16]
-// CHECK: bufferization.materialize_in_destination %{{.*}} in writable %[[KEY]] : (tensor<16xbf16>,
+// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[LATENT]] : (tensor<128xbf16>,
+// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[KEY]] : (tensor<16xbf16>,
 
 !cache = !transformer.latent_cache<layers = 4, kv_lora_rank = 128, rope = 16, bf16>
 transformer.parameter @table "table" : tensor<64x144xbf16>

@@ -20,23 +20,17 @@ import os
 import pathlib
 import statistics
 import struct
+import sys
 
 import numpy
 
-BASE = common.CONFIGS / "moonshotai__Kimi-K2-Instruct.json"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from slice_config import slice_config
+
 BLOCK = 128
 DEVIATION = 0.02
 # Codes have this standard deviation: 448, the largest one, is then 4.5 of them.
 CODE_DEVIATION = 100.0
-
-
-def slice_config():
-    config = json.loads(BASE.read_text())
-    config |= {"num_hidden_layers": 2, "n_routed_experts": 24, "vocab_size": 8192,
-               "bos_token_id": 8190, "eos_token_id": 8191}
-    # The slice has no modelling files beside it.
-    del config["auto_map"]
-    return config
 
 
 def e4m3_values():
