@@ -20,10 +20,11 @@ def main():
     (model / "config.json").write_text(json.dumps(slice_config(), indent=2) + "\n")
     compile_command = [BUILD / "bin" / "moec", "compile", model, "-o", artifact,
                        "--quiet"]
-    threads = sorted({1, os.cpu_count()})
+    options = sys.argv[1:]
+    if not any(option.startswith("--threads") for option in options):
+        options.append("--threads=" + ",".join(map(str, sorted({1, os.cpu_count()}))))
     bench_command = [BUILD / "bin" / "moec-run", "bench", artifact, "--random-weights",
-                     f"--threads={','.join(map(str, threads))}",
-                     f"--json={BUILD / 'bench.json'}", *sys.argv[1:]]
+                     f"--json={BUILD / 'bench.json'}", *options]
     for command in (compile_command, bench_command):
         status = subprocess.run(command).returncode
         if status != 0:
